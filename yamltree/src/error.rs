@@ -1,0 +1,54 @@
+//! What is wrong with a document, and where.
+
+use std::fmt;
+
+use crate::source::Span;
+
+/// Why a document was refused, as far as a caller decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The text is no YAML, or no YAML that the wanted form can hold.
+    Invalid,
+    /// The text is larger, deeper or more aliased than is allowed.
+    Limit,
+}
+
+/// A refusal, with go-yaml's own wording as the message.
+#[derive(Clone, Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    span: Span,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>, span: Span) -> Self {
+        Self { kind, message: message.into(), span }
+    }
+
+    /// The kind of refusal.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What is wrong, without the place: `found character that cannot start any token`.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Where it is wrong.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

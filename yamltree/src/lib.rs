@@ -1,0 +1,9 @@
+//! A YAML tree with spans that reads and writes as go-yaml does.
+
+mod error;
+mod node;
+mod source;
+
+pub use error::{Error, ErrorKind};
+pub use node::{Entry, Kind, Node, Style, Tag};
+pub use source::{Source, SourceId, Span};
