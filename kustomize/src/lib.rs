@@ -1,1 +1,41 @@
-//! kustomize
+//! Kustomize's engine: turns a kustomization into resources, as Kustomize 5.8.1 does.
+//!
+//! The engine touches no disk, network, clock, environment or process: what it needs of them comes in through
+//! [`World`]. [`build`] is the way in; `build.rs` reads top to bottom.
+
+mod build;
+mod config;
+mod context;
+mod decode;
+mod error;
+mod fieldspec;
+mod finish;
+mod generate;
+mod kustomization;
+mod loader;
+mod nameref;
+mod options;
+mod origin;
+mod output;
+mod plugin;
+mod read;
+mod repository;
+mod resid;
+mod resmap;
+mod resource;
+mod schema;
+mod target;
+mod transform;
+mod vars;
+mod warning;
+mod world;
+
+pub use build::{Shared, build};
+pub use error::{Error, ErrorKind, Place, Step};
+pub use options::{LoadRestrictor, Options, Reorder};
+pub use output::Output;
+pub use warning::{Code, Warning};
+pub use world::{
+    Chart, ChartInflator, FileKind, Files, Function, FunctionRunner, MAX_FILE, Remote, RemoteError, Repository,
+    World,
+};

@@ -1,0 +1,341 @@
+//! A build from top to bottom: load the kustomization, accumulate resources through bases and components, run
+//! generators and transformers, then once at the end hash suffixes, references, vars, order, labels.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{self, TransformerConfig};
+use crate::context::{Context, Sources};
+use crate::decode::Located;
+use crate::error::{Error, Result};
+use crate::finish;
+use crate::generate::{self, Generator};
+use crate::kustomization::{Kind, Kustomization};
+use crate::loader::{self, Cache, Loader};
+use crate::nameref;
+use crate::options::Options;
+use crate::origin::{ConfiguredBy, Origin};
+use crate::output::Output;
+use crate::plugin;
+use crate::repository;
+use crate::resmap::ResMap;
+use crate::resource::Resource;
+use crate::schema;
+use crate::target::Target;
+use crate::transform::{self, Transformer};
+use crate::vars::{self, VarSet};
+use crate::world::World;
+
+/// No repo nests its bases deeper; each level costs stack.
+const MAX_NESTING: usize = 200;
+
+/// What builds share: the files read, for messages, and their parsed content.
+#[derive(Debug, Default)]
+pub struct Shared {
+    sources: Sources,
+    cache: Cache,
+}
+
+/// Builds the kustomization in a folder, or in a repository that an address names.
+///
+/// # Errors
+/// The first thing that is wrong, with its place.
+pub fn build(path: &Path, world: World<'_>, options: &Options, shared: &Shared) -> Result<Output> {
+    let cx = Context::new(world, options, &shared.sources, &shared.cache);
+    let resources = run(path, &cx).map_err(|error| error.located(&shared.sources))?;
+    Output::new(resources, cx.take_warnings()).map_err(|error| error.located(&shared.sources))
+}
+
+fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {
+    let loader = Arc::new(Loader::new(path, cx)?);
+    let kustomization = Kustomization::load(&loader, cx)?;
+    schema::select(&kustomization, &loader, true, cx)?;
+    let origin = (!kustomization.build_metadata.is_empty()).then(Origin::default);
+    let frame = Frame { kustomization: &kustomization, loader: &loader, origin, helm_namespace: None, depth: 0 };
+    let mut all = frame.accumulate(Accumulator::new(cx), cx)?;
+
+    finish::append_hashes(&mut all.map, cx)?;
+    nameref::update_references(&mut all.map, &all.config, cx)?;
+    vars::resolve(&mut all.map, &all.vars, &all.config, cx)?;
+    finish::drop_local_config(&mut all.map);
+    finish::sort(&mut all.map, &kustomization, cx)?;
+    finish::label_as_managed(&mut all.map, &kustomization, cx)?;
+    finish::write_annotations(&mut all.map, &kustomization)?;
+    finish::warn_about_generated_names(&all.map, cx);
+    Ok(all.map.into_resources())
+}
+
+/// What has been accumulated so far: the resources, and the rules that hold for them at the end.
+struct Accumulator {
+    map: ResMap,
+    config: TransformerConfig,
+    vars: VarSet,
+}
+
+impl Accumulator {
+    fn new(cx: &Context<'_>) -> Self {
+        Self { map: ResMap::new(cx.schema()), config: TransformerConfig::default(), vars: VarSet::default() }
+    }
+
+    fn merge(&mut self, other: Accumulator, cx: &Context<'_>) -> Result<()> {
+        self.map.set_schema(cx.schema());
+        self.map.append_all(other.map.into_resources())?;
+        self.config.merge(other.config)?;
+        self.vars.merge(other.vars)
+    }
+}
+
+/// One kustomization in the recursion through bases and components.
+struct Frame<'f> {
+    kustomization: &'f Kustomization,
+    loader: &'f Arc<Loader>,
+    origin: Option<Origin>,
+    helm_namespace: Option<String>,
+    depth: usize,
+}
+
+/// A transformer or generator with what `buildMetadata` notes of it.
+struct Step<T: ?Sized> {
+    run: Box<T>,
+    origin: Option<Origin>,
+}
+
+impl Frame<'_> {
+    /// The steps of a kustomization, in Kustomize's order.
+    fn accumulate(&self, mut all: Accumulator, cx: &Context<'_>) -> Result<Accumulator> {
+        self.accumulate_resources(&mut all, &self.resource_entries()?, cx)?;
+        all.config.merge(config::load(self.kustomization, self.loader, cx)?)?;
+        self.run_generators(&mut all, cx)?;
+        let mut all = self.accumulate_components(all, cx)?;
+        self.run_transformers(&mut all, cx)?;
+        self.run_validators(&mut all, cx)?;
+        all.vars.add(self.kustomization, &mut all.map)?;
+        Ok(all)
+    }
+
+    fn resource_entries(&self) -> Result<Vec<Located>> {
+        let mut entries = self.kustomization.strings("resources")?;
+        entries.extend(self.kustomization.strings("bases")?);
+        Ok(entries)
+    }
+
+    /// An entry is a file, or the address of one, or else a folder or the address of a repository.
+    fn accumulate_resources(&self, all: &mut Accumulator, entries: &[Located], cx: &Context<'_>) -> Result<()> {
+        for entry in entries {
+            let via = |error: Error| error.via("included here", entry.span);
+            if self.loader.is_file(entry, cx) {
+                all.map.append_all(self.load_file(entry, cx)?).map_err(via)?;
+                continue;
+            }
+            if loader::is_remote_file(&entry.text) {
+                match self.load_file(entry, cx) {
+                    Ok(resources) => {
+                        all.map.append_all(resources).map_err(via)?;
+                        continue;
+                    }
+                    Err(error) if repository::parse(&entry.text).is_none() => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            let loader = self.loader.enter(entry, cx)?;
+            let base = self.enter(&loader, entry, Accumulator::new(cx), Kind::Kustomization, cx)?;
+            all.merge(base, cx).map_err(via)?;
+        }
+        Ok(())
+    }
+
+    fn load_file(&self, entry: &Located, cx: &Context<'_>) -> Result<Vec<Resource>> {
+        let kept = self.loader.resources(entry, cx)?;
+        let schema = cx.schema();
+        let origin = self.origin.as_ref().map(|origin| Box::new(origin.join(&entry.text)));
+        let resource = |node: &yamltree::Node| {
+            let mut resource = Resource::new(node.clone(), &schema);
+            resource.origin.clone_from(&origin);
+            resource
+        };
+        Ok(kept.nodes.iter().map(resource).collect())
+    }
+
+    /// A component works on what its parent has accumulated so far.
+    fn accumulate_components(&self, mut all: Accumulator, cx: &Context<'_>) -> Result<Accumulator> {
+        for entry in self.kustomization.strings("components")? {
+            let loader = self.loader.enter(&entry, cx)?;
+            all = self.enter(&loader, &entry, all, Kind::Component, cx)?;
+        }
+        Ok(all)
+    }
+
+    fn enter(
+        &self,
+        loader: &Arc<Loader>,
+        entry: &Located,
+        into: Accumulator,
+        wanted: Kind,
+        cx: &Context<'_>,
+    ) -> Result<Accumulator> {
+        let role = if wanted == Kind::Component { "component" } else { "base" };
+        let via = |error: Error| error.via(format!("in the {role} `{}`", entry.text), entry.span);
+        if self.depth >= MAX_NESTING {
+            return Err(Error::new(
+                crate::error::ErrorKind::Limit,
+                format!("bases are nested more than {MAX_NESTING} deep"),
+            )
+            .at(entry.span));
+        }
+        let mut kustomization = Kustomization::load(loader, cx).map_err(via)?;
+        kustomization.build_metadata = Arc::clone(&self.kustomization.build_metadata);
+        schema::select(&kustomization, loader, false, cx).map_err(via)?;
+        if kustomization.kind != wanted {
+            return Err(wrong_kind(wanted, entry));
+        }
+        let namespace = self.kustomization.text("namespace")?.text;
+        let frame = Frame {
+            kustomization: &kustomization,
+            loader,
+            origin: self.origin.as_ref().map(|origin| origin.join(&entry.text)),
+            helm_namespace: if namespace.is_empty() { self.helm_namespace.clone() } else { Some(namespace) },
+            depth: self.depth + 1,
+        };
+        frame.accumulate(into, cx).map_err(via)
+    }
+
+    fn run_generators(&self, all: &mut Accumulator, cx: &Context<'_>) -> Result<()> {
+        let target = self.target(&all.config, cx);
+        let mut steps: Vec<Step<dyn Generator>> = Vec::new();
+        for builtin in generate::BUILTINS {
+            let made = (builtin.from_fields)(&target)?;
+            steps.extend(made.into_iter().map(|run| Step { run, origin: self.builtin_origin(builtin.kind) }));
+        }
+        let configured = self.plugin_configurations("generators", cx)?;
+        for configuration in &configured {
+            let run = plugin::generator(configuration, &target)?;
+            steps.push(Step { run, origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)) });
+        }
+        for step in steps {
+            for mut resource in step.run.generate(cx)? {
+                if resource.origin.is_none() {
+                    resource.origin = step.origin.clone().map(Box::new);
+                }
+                all.map.absorb(resource)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_transformers(&self, all: &mut Accumulator, cx: &Context<'_>) -> Result<()> {
+        let target = self.target(&all.config, cx);
+        let mut steps: Vec<Step<dyn Transformer>> = Vec::new();
+        for builtin in transform::BUILTINS {
+            let made = (builtin.from_fields)(&target)?;
+            steps.extend(made.into_iter().map(|run| Step { run, origin: self.builtin_origin(builtin.kind) }));
+        }
+        let configured = self.plugin_configurations("transformers", cx)?;
+        for configuration in &configured {
+            let run = plugin::transformer(configuration, &target)?;
+            steps.push(Step { run, origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)) });
+        }
+        for step in steps {
+            step.run.transform(&mut all.map, cx)?;
+            if let Some(origin) = &step.origin {
+                all.map.modify_each(|resource| {
+                    note_transformation(resource, origin);
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_validators(&self, all: &mut Accumulator, cx: &Context<'_>) -> Result<()> {
+        for configuration in self.plugin_configurations("validators", cx)? {
+            let target = self.target(&all.config, cx);
+            let validator = plugin::transformer(&configuration, &target)?;
+            plugin::validate(&*validator, &mut all.map, cx).map_err(|error| error.at(configuration.span()))?;
+        }
+        Ok(())
+    }
+
+    /// The resources by which a field configures plugins: written in place, or in files and folders.
+    fn plugin_configurations(&self, field: &'static str, cx: &Context<'_>) -> Result<Vec<Resource>> {
+        let mut all = Accumulator::new(cx);
+        let mut paths = Vec::new();
+        for entry in self.kustomization.strings(field)? {
+            match plugin::inline(&entry, self.kustomization, cx) {
+                Some(resources) => {
+                    let origin = self.origin.as_ref().map(|origin| Box::new(origin.join(self.kustomization.file_name)));
+                    for mut resource in resources {
+                        resource.origin.clone_from(&origin);
+                        all.map.append(resource)?;
+                    }
+                }
+                None => paths.push(entry),
+            }
+        }
+        self.accumulate_resources(&mut all, &paths, cx)?;
+        Ok(all.map.into_resources())
+    }
+
+    fn target<'t, 'cx>(&'t self, config: &'t TransformerConfig, cx: &'t Context<'cx>) -> Target<'t, 'cx> {
+        Target {
+            kustomization: self.kustomization,
+            loader: self.loader,
+            config,
+            helm_namespace: self.helm_namespace.as_deref(),
+            cx,
+        }
+    }
+
+    fn builtin_origin(&self, kind: &str) -> Option<Origin> {
+        let origin = self.origin.as_ref()?;
+        Some(Origin {
+            path: String::new(),
+            configured_in: origin.join(self.kustomization.file_name).path,
+            configured_by: Some(ConfiguredBy {
+                api_version: "builtin".to_owned(),
+                kind: kind.to_owned(),
+                ..ConfiguredBy::default()
+            }),
+            ..origin.clone()
+        })
+    }
+}
+
+/// What `buildMetadata` notes of a plugin that a resource configures.
+fn plugin_origin(configuration: &Resource) -> Origin {
+    let origin = configuration.origin.as_deref().cloned().unwrap_or_default();
+    Origin {
+        configured_in: origin.path,
+        configured_by: Some(ConfiguredBy {
+            api_version: configuration.gvk().api_version().into(),
+            kind: configuration.kind().to_owned(),
+            name: configuration.name().to_owned(),
+            namespace: configuration.namespace().to_owned(),
+        }),
+        path: String::new(),
+        ..origin
+    }
+}
+
+/// A resource without an origin was made by the step; one with an origin was changed by it.
+fn note_transformation(resource: &mut Resource, origin: &Origin) {
+    if resource.origin.is_some() {
+        resource.transformations.push(origin.clone());
+    } else {
+        resource.origin = Some(Box::new(origin.clone()));
+    }
+}
+
+fn wrong_kind(wanted: Kind, entry: &Located) -> Error {
+    let (sentence, hint) = match wanted {
+        Kind::Component => (
+            format!("`{}` is no Component, so it cannot stand in `components`", entry.text),
+            "name it in `resources`, or give it `kind: Component`",
+        ),
+        Kind::Kustomization => (
+            format!("`{}` is a Component, so it cannot stand in `resources`", entry.text),
+            "name it in `components`",
+        ),
+    };
+    Error::invalid(sentence).at(entry.span).hint(hint)
+}
+

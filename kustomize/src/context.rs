@@ -1,0 +1,92 @@
+//! What every step of a build shares: the world, the options, the files read so far, the warnings.
+
+use std::cell::RefCell;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use yamltree::{Source, SourceId, Span};
+
+use crate::error::Place;
+use crate::options::Options;
+use crate::schema::Schema;
+use crate::warning::{Code, Warning};
+use crate::world::World;
+
+/// The files that were read, by number, so that a span can be shown. Shared by builds that run side by side.
+#[derive(Debug, Default)]
+pub struct Sources(RwLock<Vec<Arc<Source>>>);
+
+impl Sources {
+    /// Takes in a file's text under the name that a user would give it.
+    pub(crate) fn add(&self, name: String, text: Arc<str>) -> SourceId {
+        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        sources.push(Arc::new(Source { name, text }));
+        SourceId::try_from(sources.len() - 1).unwrap_or(SourceId::MAX)
+    }
+
+    /// The place that a span stands for; `None` for a node that no file holds.
+    pub(crate) fn place(&self, span: Span) -> Option<Place> {
+        let sources = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let source = sources.get(span.source as usize)?;
+        Some(Place { source: Arc::clone(source), span })
+    }
+}
+
+/// The state of one build.
+pub(crate) struct Context<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) options: &'a Options,
+    pub(crate) sources: &'a Sources,
+    pub(crate) cache: &'a crate::loader::Cache,
+    warnings: RefCell<Vec<Warning>>,
+    schema: RefCell<Arc<Schema>>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(
+        world: World<'a>,
+        options: &'a Options,
+        sources: &'a Sources,
+        cache: &'a crate::loader::Cache,
+    ) -> Self {
+        Self {
+            world,
+            options,
+            sources,
+            cache,
+            warnings: RefCell::new(Vec::new()),
+            schema: RefCell::new(Schema::builtin()),
+        }
+    }
+
+    /// The schema in force. It changes when a kustomization brings its own.
+    pub(crate) fn schema(&self) -> Arc<Schema> {
+        Arc::clone(&self.schema.borrow())
+    }
+
+    pub(crate) fn set_schema(&self, schema: Arc<Schema>) {
+        *self.schema.borrow_mut() = schema;
+    }
+
+    /// Notes a warning.
+    pub(crate) fn warn(&self, code: Code, message: impl Into<String>, span: Span) {
+        self.push_warning(Warning::new(code, message, span));
+    }
+
+    /// Notes a warning that has a hint.
+    pub(crate) fn push_warning(&self, warning: Warning) {
+        self.warnings.borrow_mut().push(warning);
+    }
+
+    /// The warnings so far, tied to their files, each once, in the order in which they arose.
+    pub(crate) fn take_warnings(&self) -> Vec<Warning> {
+        let mut seen = std::collections::HashSet::new();
+        let warnings = std::mem::take(&mut *self.warnings.borrow_mut());
+        warnings
+            .into_iter()
+            .filter(|warning| {
+                seen.insert((warning.code, warning.span.source, warning.span.start, warning.message.clone()))
+            })
+            .map(|warning| warning.located(self.sources))
+            .collect()
+    }
+}

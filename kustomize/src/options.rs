@@ -1,0 +1,42 @@
+//! How a build shall run: what the command line of kustomize sets.
+
+/// The options of a build.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Which files a kustomization may name.
+    pub load_restrictor: LoadRestrictor,
+    /// Whether charts are inflated.
+    pub enable_helm: bool,
+    /// The Kubernetes version that charts see.
+    pub helm_kube_version: Option<String>,
+    /// The API versions that charts see.
+    pub helm_api_versions: Vec<String>,
+    /// Whether plugins that are not built in may be used.
+    pub enable_alpha_plugins: bool,
+    /// Whether such a plugin may be a program that is run.
+    pub enable_exec: bool,
+    /// The order of the output where the kustomization has no `sortOptions`.
+    pub reorder: Reorder,
+    /// Whether every resource is labelled as managed by kustomize.
+    pub enable_managed_by_label: bool,
+}
+
+/// Which files a kustomization may name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadRestrictor {
+    /// Those in or below its own folder.
+    #[default]
+    RootOnly,
+    /// Any.
+    None,
+}
+
+/// The order of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reorder {
+    /// By kind, namespaces first, webhooks last.
+    #[default]
+    Legacy,
+    /// As accumulated.
+    None,
+}

@@ -1,0 +1,233 @@
+//! The resources of a build in the order of accumulation, found by id without a search.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::resid::ResId;
+use crate::resource::{Behavior, Resource};
+use crate::schema::Schema;
+
+/// The resources, with an index by current and by former id.
+///
+/// The index is made when it is first asked for, follows the change of single resources, and is dropped by a change of
+/// all: so a list of patches by id costs one index and not a search each.
+#[derive(Debug)]
+pub(crate) struct ResMap {
+    resources: Vec<Resource>,
+    schema: Arc<Schema>,
+    index: OnceCell<Index>,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    current: HashMap<ResId, Vec<usize>>,
+    /// Current and former ids; a resource stands once under each.
+    any: HashMap<ResId, Vec<usize>>,
+}
+
+impl ResMap {
+    pub(crate) fn new(schema: Arc<Schema>) -> Self {
+        Self { resources: Vec::new(), schema, index: OnceCell::new() }
+    }
+
+    pub(crate) fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Takes another schema, by which scopes are judged from now on.
+    pub(crate) fn set_schema(&mut self, schema: Arc<Schema>) {
+        if !Arc::ptr_eq(&self.schema, &schema) {
+            self.schema = schema;
+            self.refresh();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.resources.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.resources.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Resource> {
+        self.resources.iter()
+    }
+
+    pub(crate) fn get(&self, position: usize) -> &Resource {
+        &self.resources[position]
+    }
+
+    pub(crate) fn into_resources(self) -> Vec<Resource> {
+        self.resources
+    }
+
+    /// The positions of the resources whose current id this is.
+    pub(crate) fn with_current_id(&self, id: &ResId) -> &[usize] {
+        self.index().current.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The positions of the resources which have or had this id.
+    pub(crate) fn with_any_id(&self, id: &ResId) -> &[usize] {
+        self.index().any.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a resource at the end.
+    ///
+    /// # Errors
+    /// Names both places when the id is taken.
+    pub(crate) fn append(&mut self, resource: Resource) -> Result<()> {
+        if let Some(&taken) = self.with_current_id(resource.id()).first() {
+            return Err(already_registered(&resource, &self.resources[taken]));
+        }
+        let position = self.resources.len();
+        if let Some(index) = self.index.get_mut() {
+            index.insert(position, &resource);
+        }
+        self.resources.push(resource);
+        Ok(())
+    }
+
+    /// Adds resources at the end, each by [`ResMap::append`].
+    pub(crate) fn append_all(&mut self, resources: impl IntoIterator<Item = Resource>) -> Result<()> {
+        resources.into_iter().try_for_each(|resource| self.append(resource))
+    }
+
+    /// Takes in a generated resource: adds it, or merges it into or puts it in the place of the one of its id.
+    pub(crate) fn absorb(&mut self, mut resource: Resource) -> Result<()> {
+        let matches = self.with_any_id(resource.id());
+        let &[position] = matches else {
+            if matches.is_empty() {
+                return match resource.behavior {
+                    Behavior::Merge | Behavior::Replace => Err(nothing_to_merge(&resource)),
+                    Behavior::Create | Behavior::Unspecified => self.append(resource),
+                };
+            }
+            let first = self.resources[matches[0]].span();
+            return Err(Error::invalid(format!(
+                "found multiple objects that could accept merge of {}",
+                resource.id().described()
+            ))
+            .at(resource.span())
+            .via("one of them is defined here", first));
+        };
+        let old = &self.resources[position];
+        match resource.behavior {
+            Behavior::Replace => crate::generate::replace_generated(&mut resource, old),
+            Behavior::Merge => crate::generate::merge_generated(&mut resource, old),
+            Behavior::Create | Behavior::Unspecified => {
+                return Err(already_registered(&resource, old)
+                    .hint("set `behavior: merge` or `behavior: replace` to change the existing one"));
+            }
+        }
+        self.modify(position, |slot| {
+            *slot = resource;
+            Ok(())
+        })
+    }
+
+    /// Changes one resource; the index follows.
+    pub(crate) fn modify<T>(
+        &mut self,
+        position: usize,
+        change: impl FnOnce(&mut Resource) -> Result<T>,
+    ) -> Result<T> {
+        let resource = &mut self.resources[position];
+        if let Some(index) = self.index.get_mut() {
+            index.remove(position, resource);
+        }
+        let done = change(resource);
+        resource.refresh(&self.schema);
+        if let Some(index) = self.index.get_mut() {
+            index.insert(position, resource);
+        }
+        done
+    }
+
+    /// Changes every resource in turn.
+    pub(crate) fn modify_each(&mut self, mut change: impl FnMut(&mut Resource) -> Result<()>) -> Result<()> {
+        self.index.take();
+        for resource in &mut self.resources {
+            change(resource)?;
+            resource.refresh(&self.schema);
+        }
+        Ok(())
+    }
+
+    /// Keeps the resources that a test passes.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Resource) -> bool) {
+        self.index.take();
+        self.resources.retain(keep);
+    }
+
+    /// Puts the resources in another order.
+    pub(crate) fn sort_by(&mut self, order: impl FnMut(&Resource, &Resource) -> std::cmp::Ordering) {
+        self.index.take();
+        self.resources.sort_by(order);
+    }
+
+    /// Puts other resources in the place of all.
+    pub(crate) fn replace_all(&mut self, resources: Vec<Resource>) {
+        self.resources = resources;
+        self.refresh();
+    }
+
+    fn refresh(&mut self) {
+        self.index.take();
+        for resource in &mut self.resources {
+            resource.refresh(&self.schema);
+        }
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            for (position, resource) in self.resources.iter().enumerate() {
+                index.insert(position, resource);
+            }
+            index
+        })
+    }
+}
+
+impl Index {
+    fn insert(&mut self, position: usize, resource: &Resource) {
+        self.current.entry(resource.id().clone()).or_default().push(position);
+        for id in resource.all_ids() {
+            let positions = self.any.entry(id.clone()).or_default();
+            if let Err(at) = positions.binary_search(&position) {
+                positions.insert(at, position);
+            }
+        }
+        if let Some(positions) = self.current.get_mut(resource.id()) {
+            positions.sort_unstable();
+        }
+    }
+
+    fn remove(&mut self, position: usize, resource: &Resource) {
+        if let Some(positions) = self.current.get_mut(resource.id()) {
+            positions.retain(|at| *at != position);
+        }
+        for id in resource.all_ids() {
+            if let Some(positions) = self.any.get_mut(id) {
+                positions.retain(|at| *at != position);
+            }
+        }
+    }
+}
+
+fn already_registered(new: &Resource, old: &Resource) -> Error {
+    Error::invalid(format!("{} is defined twice", new.id().described()))
+        .at(new.span())
+        .via("first defined here", old.span())
+}
+
+fn nothing_to_merge(resource: &Resource) -> Error {
+    Error::new(
+        ErrorKind::Invalid,
+        format!("{} does not exist, so nothing can be merged into it or replaced", resource.id().described()),
+    )
+    .at(resource.span())
+}

@@ -1,0 +1,164 @@
+//! A resource: its tree, with what the build must remember of it.
+
+use compact_str::CompactString;
+use yamltree::{Node, Span};
+
+use crate::origin::Origin;
+use crate::resid::{Gvk, ResId};
+use crate::schema::Schema;
+
+/// A Kubernetes object on its way through a build.
+///
+/// Kustomize keeps what it remembers in annotations under `internal.config.kubernetes.io` and drops them at the end;
+/// here it stands beside the tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resource {
+    pub(crate) node: Node,
+    id: ResId,
+    /// The ids it had before its name, namespace or kind was changed, oldest first.
+    previous: Vec<ResId>,
+    /// Name prefixes and suffixes added so far, innermost first.
+    pub(crate) prefixes: Vec<CompactString>,
+    pub(crate) suffixes: Vec<CompactString>,
+    pub(crate) behavior: Behavior,
+    /// Whether a content hash is appended to the name at the end.
+    pub(crate) needs_hash: bool,
+    /// Whether the text came from a chart, which the namespace transformer leaves alone.
+    pub(crate) helm_generated: bool,
+    pub(crate) origin: Option<Box<Origin>>,
+    pub(crate) transformations: Vec<Origin>,
+}
+
+/// What a generated resource does to one of the same id that exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Behavior {
+    #[default]
+    Unspecified,
+    Create,
+    Replace,
+    Merge,
+}
+
+impl Resource {
+    pub(crate) fn new(node: Node, schema: &Schema) -> Self {
+        let mut resource = Self { node, ..Self::default() };
+        resource.refresh(schema);
+        resource
+    }
+
+    /// The current id.
+    pub(crate) fn id(&self) -> &ResId {
+        &self.id
+    }
+
+    /// The id it had when it was read.
+    pub(crate) fn original_id(&self) -> &ResId {
+        self.previous.first().unwrap_or(&self.id)
+    }
+
+    /// Every former id, oldest first, without the current one.
+    pub(crate) fn previous_ids(&self) -> &[ResId] {
+        &self.previous
+    }
+
+    /// Every id it has and had, the current one last.
+    pub(crate) fn all_ids(&self) -> impl Iterator<Item = &ResId> {
+        self.previous.iter().chain([&self.id])
+    }
+
+    pub(crate) fn gvk(&self) -> &Gvk {
+        &self.id.gvk
+    }
+
+    pub(crate) fn kind(&self) -> &str {
+        &self.id.gvk.kind
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.id.name
+    }
+
+    pub(crate) fn namespace(&self) -> &str {
+        &self.id.namespace
+    }
+
+    /// Where the resource stands in its file.
+    pub(crate) fn span(&self) -> Span {
+        self.node.span
+    }
+
+    /// A value under `metadata`.
+    pub(crate) fn metadata(&self, key: &str) -> Option<&Node> {
+        self.node.lookup(&["metadata", key])
+    }
+
+    /// The text of a label.
+    pub(crate) fn label(&self, key: &str) -> Option<&str> {
+        self.metadata("labels")?.get(key)?.text()
+    }
+
+    /// The text of an annotation.
+    pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
+        self.metadata("annotations")?.get(key)?.text()
+    }
+
+    /// Remembers the current id before it is changed. A former id has the namespace in effect, as Kustomize keeps it.
+    pub(crate) fn store_previous_id(&mut self) {
+        let mut id = self.id.clone();
+        id.namespace = CompactString::from(id.effective_namespace());
+        self.previous.push(id);
+    }
+
+    /// Remembers another resource's former ids instead of its own.
+    pub(crate) fn take_history(&mut self, other: &Resource) {
+        self.previous.clone_from(&other.previous);
+        self.prefixes.clone_from(&other.prefixes);
+        self.suffixes.clone_from(&other.suffixes);
+    }
+
+    /// Reads the id anew after the tree was changed. Former ids follow a new group and version, as in Kustomize.
+    pub(crate) fn refresh(&mut self, schema: &Schema) {
+        let meta = |key: &str| {
+            self.node.lookup(&["metadata", key]).filter(|node| !is_null(node)).and_then(Node::text).unwrap_or("")
+        };
+        let id = ResId::new(Gvk::of(&self.node), meta("name"), meta("namespace"), schema);
+        for former in &mut self.previous {
+            if former.gvk.group != id.gvk.group || former.gvk.version != id.gvk.version {
+                former.gvk.group.clone_from(&id.gvk.group);
+                former.gvk.version.clone_from(&id.gvk.version);
+            }
+            former.cluster_scoped = schema.is_cluster_scoped(&former.gvk);
+        }
+        self.id = id;
+    }
+
+    pub(crate) fn set_name(&mut self, name: &str) {
+        self.set_metadata("name", Node::plain(name));
+    }
+
+    pub(crate) fn set_namespace(&mut self, namespace: &str) {
+        self.set_metadata("namespace", Node::plain(namespace));
+    }
+
+    /// Puts a value under `metadata`, which is made where it is missing.
+    pub(crate) fn set_metadata(&mut self, key: &str, value: Node) {
+        if self.node.get("metadata").is_none_or(|metadata| !metadata.is_mapping()) {
+            self.node.set("metadata", Node::mapping(Vec::new()));
+        }
+        if let Some(metadata) = self.node.get_mut("metadata") {
+            metadata.set(key, value);
+        }
+    }
+}
+
+/// Whether a node is a null in go-yaml v3's reading.
+pub(crate) fn is_null(node: &Node) -> bool {
+    use yamltree::{Style, Tag};
+    match (node.tag, node.text()) {
+        (Tag::Null, _) => true,
+        (Tag::Implicit, Some(text)) => {
+            node.style == Style::Plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
+        }
+        _ => false,
+    }
+}

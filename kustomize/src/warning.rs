@@ -1,0 +1,99 @@
+//! What is not wrong but surely not meant, each with a stable code.
+
+use yamltree::Span;
+
+use crate::context::Sources;
+use crate::error::Place;
+
+/// Declares the codes, once each, with the sentence that documents them.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
+        /// The stable code of a kind of warning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &[Code] = &[$(Code::$name,)+];
+
+            /// The code as printed: `KUST-W001`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code,)+ }
+            }
+
+            /// What the code stands for.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A patch's target selects no resource.
+    PatchWithoutTarget = "KUST-W001";
+    /// A replacement's target selects no resource, or no field in those that it selects.
+    ReplacementWithoutTarget = "KUST-W002";
+    /// A mapping holds the same key twice; the last one wins.
+    DuplicateKey = "KUST-W003";
+    /// A reference names a generated ConfigMap or Secret but stands where names are not rewritten.
+    UnrewrittenReference = "KUST-W004";
+    /// A field of the kustomization is deprecated.
+    DeprecatedField = "KUST-W005";
+    /// A list of the resource was kept which Kustomize would have emptied.
+    ListKept = "KUST-W006";
+    /// A patch directive was obeyed or dropped which Kustomize would have printed.
+    PatchDirective = "KUST-W007";
+    /// The configuration of a built-in plugin has a field that is not known.
+    UnknownPluginField = "KUST-W008";
+    /// A kustomization file has more than one document; only the first counts.
+    SecondDocument = "KUST-W009";
+    /// A generator's option has no effect.
+    OptionWithoutEffect = "KUST-W010";
+    /// An entry of `images` matches no image.
+    ImageWithoutMatch = "KUST-W011";
+    /// A number loses precision on its way through the build.
+    PrecisionLost = "KUST-W012";
+    /// An image's tag suffix is appended more than once.
+    TagSuffixTwice = "KUST-W013";
+    /// List entries with the same merge key were folded into one.
+    EntriesFolded = "KUST-W014";
+    /// A var is defined but stands nowhere.
+    UnusedVar = "KUST-W015";
+    /// A reference could mean several resources and was left alone.
+    AmbiguousReference = "KUST-W016";
+    /// A part of the input has no effect and is lost without a word by Kustomize.
+    Ignored = "KUST-W017";
+}
+
+/// One warning with its place.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// The stable code.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    pub(crate) span: Span,
+    /// Where, when that is in a file.
+    pub place: Option<Place>,
+}
+
+impl Warning {
+    pub(crate) fn new(code: Code, message: impl Into<String>, span: Span) -> Self {
+        Self { code, message: message.into(), hint: None, span, place: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn located(mut self, sources: &Sources) -> Self {
+        self.place = sources.place(self.span);
+        self
+    }
+}

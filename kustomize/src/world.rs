@@ -1,0 +1,145 @@
+//! The seams to the outside: files, remote repositories, charts, functions. The engine itself touches none of them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use yamltree::Node;
+
+/// Where files come from: a disk, a git tree, memory.
+pub trait Files: Sync {
+    /// The real path behind a path, symbolic links resolved, and what it is.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] where there is nothing, [`io::ErrorKind::NotADirectory`] where a part of the path
+    /// is a file.
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)>;
+
+    /// The content of a file at a real path.
+    ///
+    /// # Errors
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE`].
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
+
+    /// The names in a folder, for hints; none where they are not known.
+    fn list(&self, path: &Path) -> Vec<String> {
+        let _ = path;
+        Vec::new()
+    }
+
+    /// A path as the user would name it.
+    fn display(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+}
+
+/// No file of a config repo is larger; etcd takes objects of 1.5 MiB, and a bundle of CRDs stays below 20.
+pub const MAX_FILE: u64 = 256 << 20;
+
+/// What a real path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+}
+
+/// Where remote resources come from.
+pub trait Remote: Sync {
+    /// The files of a repository at a revision, as a folder that [`Files`] can read.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError>;
+
+    /// The body behind an `http(s)` address.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    fn file(&self, url: &str) -> Result<Arc<[u8]>, RemoteError>;
+}
+
+/// Why something remote could not be had.
+#[derive(Clone, Debug)]
+pub struct RemoteError {
+    /// A sentence for the user, without secrets.
+    pub message: String,
+    /// Whether the server answered that it has no such thing.
+    pub not_found: bool,
+}
+
+/// A git repository at a revision, as a resource entry names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Repository {
+    /// What git is given: `https://github.com/org/repo.git`, `git@host:path`, `file:///srv/repo`.
+    pub url: String,
+    /// The branch, tag or commit; the remote's HEAD where absent.
+    pub revision: Option<String>,
+    /// How long one fetch may take.
+    pub timeout: Duration,
+    /// Whether submodules are fetched too.
+    pub submodules: bool,
+}
+
+/// Renders the charts that a kustomization inflates.
+pub trait ChartInflator: Sync {
+    /// The manifests of a chart, as `helm template` prints them.
+    ///
+    /// # Errors
+    /// A sentence for the user.
+    fn inflate(&self, chart: &Chart<'_>) -> Result<String, String>;
+}
+
+/// One chart to inflate.
+#[derive(Clone, Debug)]
+pub struct Chart<'a> {
+    /// The entry of `helmCharts`, as written.
+    pub entry: &'a Node,
+    /// `helmGlobals`, as written.
+    pub globals: Option<&'a Node>,
+    /// The folder that paths in the entry are relative to.
+    pub root: &'a Path,
+    /// The namespace of the kustomization, for an entry without one.
+    pub namespace: Option<&'a str>,
+}
+
+/// Runs the functions that a kustomization names.
+pub trait FunctionRunner: Sync {
+    /// Runs a program with an input on its standard input and returns what it prints.
+    ///
+    /// # Errors
+    /// A sentence for the user, with what the program wrote to its standard error.
+    fn run(&self, function: &Function<'_>) -> Result<String, String>;
+}
+
+/// One run of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub arguments: &'a [String],
+    /// Variables to add to its environment.
+    pub environment: &'a [(String, String)],
+    /// The folder it runs in.
+    pub directory: &'a Path,
+    /// A `ResourceList`.
+    pub input: &'a str,
+}
+
+/// What a build sees of the world. What is absent is an error where a kustomization asks for it.
+#[derive(Clone, Copy)]
+pub struct World<'a> {
+    /// The files.
+    pub files: &'a dyn Files,
+    /// Remote repositories and files.
+    pub remote: Option<&'a dyn Remote>,
+    /// Charts.
+    pub charts: Option<&'a dyn ChartInflator>,
+    /// Functions by exec.
+    pub functions: Option<&'a dyn FunctionRunner>,
+    /// Environment variables, which a `.env` file takes by naming them.
+    pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
+}
