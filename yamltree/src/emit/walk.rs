@@ -1,0 +1,267 @@
+//! The walk from a tree to the values that a Go program decodes from it.
+//!
+//! In: a node without aliases. Out: calls to a [`Sink`], with the keys of every mapping in the wanted order. It
+//! refuses what Go refuses on the way from YAML to JSON: keys that are no strings, numbers that are not finite,
+//! scalars that do not fit their tag, and keys that occur twice.
+//!
+//! It keeps its own stack, as a document may be nested deeper than a thread's stack is good for.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::order::{compare_keys, sort_by_key_order};
+use crate::base64;
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::node::{Entry, Kind, Node};
+use crate::number::push_yaml_float32;
+use crate::resolve::Resolved;
+use crate::source::Span;
+use crate::timestamp::Timestamp;
+
+/// A scalar as Go holds it.
+#[derive(Debug)]
+pub(super) enum Value<'n> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    /// A finite float.
+    Float(f64),
+    Timestamp(Timestamp),
+    Str(Cow<'n, str>),
+}
+
+/// What receives the values.
+pub(super) trait Sink {
+    fn mapping_start(&mut self, empty: bool);
+    fn mapping_end(&mut self);
+    fn sequence_start(&mut self, empty: bool);
+    fn sequence_end(&mut self);
+    /// A mapping's key; its value is the next event.
+    fn key(&mut self, key: &str, span: Span) -> Result<(), Error>;
+    fn value(&mut self, value: &Value<'_>, span: Span) -> Result<(), Error>;
+}
+
+/// The order of a mapping's keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyOrder {
+    /// go-yaml v2's.
+    Natural,
+    /// `encoding/json`'s.
+    Bytes,
+}
+
+/// Sends a tree's values to a sink.
+pub(super) fn walk(
+    root: &Node,
+    dialect: Dialect,
+    order: KeyOrder,
+    sink: &mut impl Sink,
+) -> Result<(), Error> {
+    let mut walk = Walk { dialect, order, sink, entries: Vec::new(), frames: Vec::new() };
+    walk.node(root)?;
+    while let Some(frame) = walk.frames.last_mut() {
+        match frame {
+            Frame::Sequence(items) => match items.next() {
+                Some(item) => walk.node(item)?,
+                None => {
+                    walk.frames.pop();
+                    walk.sink.sequence_end();
+                }
+            },
+            Frame::Mapping { start, next } => match walk.entries.get(*next) {
+                Some((key, value)) => {
+                    let (key, value) = (key.clone(), *value);
+                    *next += 1;
+                    walk.sink.key(&key, value.key.span)?;
+                    walk.node(&value.value)?;
+                }
+                None => {
+                    let start = *start;
+                    walk.entries.truncate(start);
+                    walk.frames.pop();
+                    walk.sink.mapping_end();
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+struct Walk<'n, 's, S> {
+    dialect: Dialect,
+    order: KeyOrder,
+    sink: &'s mut S,
+    /// The sorted entries of all open mappings, one mapping after another.
+    entries: Vec<(Cow<'n, str>, &'n Entry)>,
+    frames: Vec<Frame<'n>>,
+}
+
+/// An open collection.
+enum Frame<'n> {
+    Sequence(std::slice::Iter<'n, Node>),
+    /// A mapping whose entries run from `start` to the end of all entries.
+    Mapping {
+        start: usize,
+        next: usize,
+    },
+}
+
+impl<'n, S: Sink> Walk<'n, '_, S> {
+    fn node(&mut self, node: &'n Node) -> Result<(), Error> {
+        match &node.kind {
+            Kind::Scalar(text) => {
+                let value = scalar(node, text, self.dialect)?;
+                self.sink.value(&value, node.span)
+            }
+            Kind::Sequence(items) => {
+                self.sink.sequence_start(items.is_empty());
+                self.frames.push(Frame::Sequence(items.iter()));
+                Ok(())
+            }
+            Kind::Mapping(entries) => self.mapping(entries),
+            Kind::Alias(name) => {
+                Err(invalid(format!("alias `{name}` stands where only its value can be written"), node.span))
+            }
+        }
+    }
+
+    fn mapping(&mut self, entries: &'n [Entry]) -> Result<(), Error> {
+        let start = self.entries.len();
+        let is_root = self.frames.is_empty();
+        for entry in entries {
+            if let Some(key) = key(entry, self.dialect, is_root)? {
+                self.entries.push((key, entry));
+            }
+        }
+        self.sort_from(start);
+        match self.dialect {
+            Dialect::V2 => self.drop_overridden(start),
+            Dialect::V3 => self.refuse_duplicates(start)?,
+        }
+        self.sink.mapping_start(self.entries.len() == start);
+        self.frames.push(Frame::Mapping { start, next: start });
+        Ok(())
+    }
+
+    fn sort_from(&mut self, start: usize) {
+        let entries = &mut self.entries[start..];
+        match self.order {
+            KeyOrder::Natural => {
+                if !entries.is_sorted_by(|left, right| compare_keys(&left.0, &right.0) != Ordering::Greater) {
+                    sort_by_key_order(entries, |(key, _)| key);
+                }
+            }
+            KeyOrder::Bytes => entries.sort_by(|(left, _), (right, _)| left.cmp(right)),
+        }
+    }
+
+    /// go-yaml v2 fills a Go map, where a later key overrides an earlier one.
+    fn drop_overridden(&mut self, start: usize) {
+        let mut kept = start;
+        for at in start..self.entries.len() {
+            if kept > start && self.entries[kept - 1].0 == self.entries[at].0 {
+                kept -= 1;
+            }
+            self.entries.swap(kept, at);
+            kept += 1;
+        }
+        self.entries.truncate(kept);
+    }
+
+    fn refuse_duplicates(&self, start: usize) -> Result<(), Error> {
+        match self.entries[start..].windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(pair) => {
+                let message = format!("mapping key \"{}\" already defined", pair[1].0);
+                Err(invalid(message, pair[1].1.key.span))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// The string that a key becomes; `None` where Go drops the entry.
+fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<Cow<'n, str>>, Error> {
+    let Some(text) = entry.key.text() else {
+        return Err(invalid("invalid map key: a mapping or a sequence", entry.key.span));
+    };
+    let resolved = entry.key.resolved(dialect)?;
+    match dialect {
+        Dialect::V2 => key_as_string(text, resolved, entry.key.span).map(Some),
+        // Kustomize decodes a resource into a Go map with string keys, so go-yaml takes any scalar as a string there.
+        Dialect::V3 if is_root => Ok((resolved != Resolved::Null).then_some(Cow::Borrowed(text))),
+        Dialect::V3 if resolved == Resolved::Str => Ok(Some(Cow::Borrowed(text))),
+        Dialect::V3 => Err(invalid("json: unsupported type: map[interface {}]interface {}", entry.key.span)),
+    }
+}
+
+/// How `sigs.k8s.io/yaml` makes a string of a key.
+fn key_as_string(text: &str, resolved: Resolved, span: Span) -> Result<Cow<'_, str>, Error> {
+    Ok(match resolved {
+        Resolved::Str | Resolved::Timestamp(_) => Cow::Borrowed(text),
+        Resolved::Binary => Cow::Owned(binary(text, span)?),
+        Resolved::Bool(value) => Cow::Borrowed(if value { "true" } else { "false" }),
+        Resolved::Int(int) => Cow::Owned(int.to_string()),
+        Resolved::Float(float) if float.is_nan() => Cow::Borrowed(".nan"),
+        Resolved::Float(float) if float.is_infinite() => {
+            Cow::Borrowed(if float > 0.0 { ".inf" } else { "-.inf" })
+        }
+        Resolved::Float(float) => {
+            let mut key = String::new();
+            push_yaml_float32(&mut key, float);
+            Cow::Owned(key)
+        }
+        Resolved::Uint(uint) => {
+            return Err(invalid(format!("unsupported map key of type: uint64, key: {uint:#x}"), span));
+        }
+        Resolved::Null => {
+            return Err(invalid("unsupported map key of type: %!s(<nil>), key: <nil>", span));
+        }
+    })
+}
+
+fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Value<'n>, Error> {
+    Ok(match node.resolved(dialect)? {
+        Resolved::Null => Value::Null,
+        Resolved::Bool(value) => Value::Bool(value),
+        Resolved::Int(int) => Value::Int(int),
+        Resolved::Uint(uint) => Value::Uint(uint),
+        Resolved::Float(float) if !float.is_finite() => {
+            let name = if float.is_nan() {
+                "NaN"
+            } else if float > 0.0 {
+                "+Inf"
+            } else {
+                "-Inf"
+            };
+            return Err(invalid(format!("json: unsupported value: {name}"), node.span));
+        }
+        Resolved::Float(float) => Value::Float(float),
+        Resolved::Timestamp(_) if dialect == Dialect::V2 => Value::Str(Cow::Borrowed(text)),
+        Resolved::Timestamp(timestamp) if timestamp.is_beyond_json() => {
+            let message = "json: error calling MarshalJSON for type time.Time: \
+                Time.MarshalJSON: timezone hour outside of range [0,23]";
+            return Err(invalid(message, node.span));
+        }
+        Resolved::Timestamp(timestamp) => Value::Timestamp(timestamp),
+        Resolved::Binary => Value::Str(Cow::Owned(binary(text, node.span)?)),
+        Resolved::Str => Value::Str(Cow::Borrowed(text)),
+    })
+}
+
+/// The string that base64 stands for. Like Go's JSON it has a replacement character for each byte that is not UTF-8.
+fn binary(text: &str, span: Span) -> Result<String, Error> {
+    let bytes =
+        base64::decode(text).ok_or_else(|| invalid("!!binary value contains invalid base64 data", span))?;
+    let mut string = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        string.push_str(chunk.valid());
+        string.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    Ok(string)
+}
+
+fn invalid(message: impl Into<String>, span: Span) -> Error {
+    Error::new(ErrorKind::Invalid, message, span)
+}
