@@ -10,6 +10,7 @@ use crate::decode::Located;
 use crate::error::{Error, Result};
 use crate::finish;
 use crate::generate::{self, Generator};
+use crate::hash;
 use crate::kustomization::{Kind, Kustomization};
 use crate::loader::{self, Cache, Loader};
 use crate::nameref;
@@ -51,17 +52,18 @@ fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {
     let kustomization = Kustomization::load(&loader, cx)?;
     schema::select(&kustomization, &loader, true, cx)?;
     let origin = (!kustomization.build_metadata.is_empty()).then(Origin::default);
-    let frame = Frame { kustomization: &kustomization, loader: &loader, origin, helm_namespace: None, depth: 0 };
+    let frame =
+        Frame { kustomization: &kustomization, loader: &loader, origin, helm_namespace: None, depth: 0 };
     let mut all = frame.accumulate(Accumulator::new(cx), cx)?;
 
-    finish::append_hashes(&mut all.map, cx)?;
+    hash::append_hashes(&mut all.map, cx)?;
     nameref::update_references(&mut all.map, &all.config, cx)?;
     vars::resolve(&mut all.map, &all.vars, &all.config, cx)?;
-    finish::drop_local_config(&mut all.map);
+    finish::drop_local_config(&mut all.map)?;
     finish::sort(&mut all.map, &kustomization, cx)?;
     finish::label_as_managed(&mut all.map, &kustomization, cx)?;
     finish::write_annotations(&mut all.map, &kustomization)?;
-    finish::warn_about_generated_names(&all.map, cx);
+    nameref::warn_about_generated_names(&all.map, cx);
     Ok(all.map.into_resources())
 }
 
@@ -120,7 +122,12 @@ impl Frame<'_> {
     }
 
     /// An entry is a file, or the address of one, or else a folder or the address of a repository.
-    fn accumulate_resources(&self, all: &mut Accumulator, entries: &[Located], cx: &Context<'_>) -> Result<()> {
+    fn accumulate_resources(
+        &self,
+        all: &mut Accumulator,
+        entries: &[Located],
+        cx: &Context<'_>,
+    ) -> Result<()> {
         for entry in entries {
             let via = |error: Error| error.via("included here", entry.span);
             if self.loader.is_file(entry, cx) {
@@ -209,7 +216,10 @@ impl Frame<'_> {
         let configured = self.plugin_configurations("generators", cx)?;
         for configuration in &configured {
             let run = plugin::generator(configuration, &target)?;
-            steps.push(Step { run, origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)) });
+            steps.push(Step {
+                run,
+                origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)),
+            });
         }
         for step in steps {
             for mut resource in step.run.generate(cx)? {
@@ -232,7 +242,10 @@ impl Frame<'_> {
         let configured = self.plugin_configurations("transformers", cx)?;
         for configuration in &configured {
             let run = plugin::transformer(configuration, &target)?;
-            steps.push(Step { run, origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)) });
+            steps.push(Step {
+                run,
+                origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)),
+            });
         }
         for step in steps {
             step.run.transform(&mut all.map, cx)?;
@@ -250,7 +263,8 @@ impl Frame<'_> {
         for configuration in self.plugin_configurations("validators", cx)? {
             let target = self.target(&all.config, cx);
             let validator = plugin::transformer(&configuration, &target)?;
-            plugin::validate(&*validator, &mut all.map, cx).map_err(|error| error.at(configuration.span()))?;
+            plugin::validate(&*validator, &mut all.map, cx)
+                .map_err(|error| error.at(configuration.span()))?;
         }
         Ok(())
     }
@@ -262,7 +276,10 @@ impl Frame<'_> {
         for entry in self.kustomization.strings(field)? {
             match plugin::inline(&entry, self.kustomization, cx) {
                 Some(resources) => {
-                    let origin = self.origin.as_ref().map(|origin| Box::new(origin.join(self.kustomization.file_name)));
+                    let origin = self
+                        .origin
+                        .as_ref()
+                        .map(|origin| Box::new(origin.join(self.kustomization.file_name)));
                     for mut resource in resources {
                         resource.origin.clone_from(&origin);
                         all.map.append(resource)?;
@@ -338,4 +355,3 @@ fn wrong_kind(wanted: Kind, entry: &Located) -> Error {
     };
     Error::invalid(sentence).at(entry.span).hint(hint)
 }
-

@@ -21,7 +21,11 @@ impl TransformerConfig {
 }
 
 /// The field specifications that a kustomization works with: built in, from `configurations` and from `crds`.
-pub(crate) fn load(kustomization: &Kustomization, loader: &Loader, cx: &Context<'_>) -> Result<TransformerConfig> {
+pub(crate) fn load(
+    kustomization: &Kustomization,
+    loader: &Loader,
+    cx: &Context<'_>,
+) -> Result<TransformerConfig> {
     let _ = (kustomization, loader, cx);
     Ok(TransformerConfig::default())
 }

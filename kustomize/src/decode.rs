@@ -170,7 +170,8 @@ pub(crate) fn boolean(node: &Node, name: &str) -> Result<bool> {
 pub(crate) fn integer(node: &Node, name: &str) -> Result<i64> {
     match node.resolved(Dialect::V2) {
         Ok(Resolved::Int(value)) => Ok(value),
-        Ok(Resolved::Float(value)) if value.fract() == 0.0 && value.abs() < 9.0e15 => {
+        Ok(Resolved::Float(value)) if value.fract() == 0.0 && value.abs() < 9.0e15 =>
+        {
             #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53, as just checked")]
             Ok(value as i64)
         }

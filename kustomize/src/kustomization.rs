@@ -140,7 +140,8 @@ impl Kustomization {
                 return Err(unknown_field(name, entry.key.span));
             }
         }
-        let says_something = |name: &str| !matches!(name, "apiVersion" | "kind") && self.field(name).is_some();
+        let says_something =
+            |name: &str| !matches!(name, "apiVersion" | "kind") && self.field(name).is_some();
         if !FIELDS.iter().any(|(name, _)| says_something(name)) {
             return Err(self.empty(loader, cx));
         }
@@ -183,7 +184,8 @@ impl Kustomization {
         let asked = self.strings("buildMetadata")?;
         for option in &asked {
             if !OPTIONS.contains(&option.text.as_str()) {
-                let error = Error::invalid(format!("unknown option `{}` in buildMetadata", option.text)).at(option.span);
+                let error = Error::invalid(format!("unknown option `{}` in buildMetadata", option.text))
+                    .at(option.span);
                 return Err(error.hint(format!("the options are {}", OPTIONS.join(", "))));
             }
         }
@@ -214,14 +216,16 @@ impl Kustomization {
 
 /// Which of the possible names a folder's kustomization file has.
 fn find(loader: &Loader, cx: &Context<'_>) -> Result<&'static str> {
-    let is_file = |name: &&&str| loader.locate(&Located { text: (**name).to_owned(), span: Span::NONE }, cx).is_ok();
+    let is_file =
+        |name: &&&str| loader.locate(&Located { text: (**name).to_owned(), span: Span::NONE }, cx).is_ok();
     let found: Vec<&'static str> = FILE_NAMES.iter().filter(is_file).copied().collect();
     let folder = cx.world.files.display(loader.root());
     match found.as_slice() {
         [name] => Ok(name),
         [] => {
             let sentence = format!("no kustomization file in `{folder}`");
-            Err(Error::new(ErrorKind::NotFound, sentence).hint(format!("its name is one of {}", FILE_NAMES.join(", "))))
+            Err(Error::new(ErrorKind::NotFound, sentence)
+                .hint(format!("its name is one of {}", FILE_NAMES.join(", "))))
         }
         several => {
             Err(Error::invalid(format!("several kustomization files in `{folder}`: {}", several.join(", ")))

@@ -10,7 +10,9 @@ mod decode;
 mod error;
 mod fieldspec;
 mod finish;
+mod function;
 mod generate;
+mod hash;
 mod kustomization;
 mod loader;
 mod nameref;
@@ -24,6 +26,7 @@ mod resid;
 mod resmap;
 mod resource;
 mod schema;
+mod sort;
 mod target;
 mod transform;
 mod vars;
@@ -33,9 +36,9 @@ mod world;
 pub use build::{Shared, build};
 pub use error::{Error, ErrorKind, Place, Step};
 pub use options::{LoadRestrictor, Options, Reorder};
-pub use output::Output;
+pub use output::{Object, Output};
 pub use warning::{Code, Warning};
 pub use world::{
-    Chart, ChartInflator, FileKind, Files, Function, FunctionRunner, MAX_FILE, Remote, RemoteError, Repository,
-    World,
+    Chart, ChartInflator, FileKind, Files, Function, FunctionRunner, MAX_FILE, Remote, RemoteError,
+    Repository, World,
 };

@@ -87,7 +87,9 @@ impl Loader {
 
     /// The address and revision of the repository that the folder is in, when it is a remote one, and its directory.
     pub(crate) fn repository(&self) -> Option<(&RepositoryEntry, &Path)> {
-        self.lineage().find_map(|loader| loader.repository.as_ref()).map(|clone| (&clone.entry, clone.directory.as_path()))
+        self.lineage()
+            .find_map(|loader| loader.repository.as_ref())
+            .map(|clone| (&clone.entry, clone.directory.as_path()))
     }
 
     /// This loader and those that led to it.
@@ -104,8 +106,11 @@ impl Loader {
             return Self::at_repository(repository, Some(self), entry.span, cx).map(Arc::new);
         }
         if Path::new(&entry.text).is_absolute() {
-            return Err(Error::new(ErrorKind::Denied, format!("the base `{}` must be a relative path", entry.text))
-                .at(entry.span));
+            return Err(Error::new(
+                ErrorKind::Denied,
+                format!("the base `{}` must be a relative path", entry.text),
+            )
+            .at(entry.span));
         }
         let root = directory(&self.root.join(&entry.text), cx).map_err(|error| error.at(entry.span))?;
         self.refuse_outside_repository(&root, entry.span, cx)?;
@@ -130,16 +135,21 @@ impl Loader {
             .filter_map(|loader| loader.repository.as_ref())
             .find(|clone| clone.entry.raw.starts_with(&entry.raw));
         if let Some(clone) = cycle {
-            let sentence = format!("cycle: `{}` is referenced by `{}`, which it leads to", entry.raw, clone.entry.raw);
+            let sentence =
+                format!("cycle: `{}` is referenced by `{}`, which it leads to", entry.raw, clone.entry.raw);
             return Err(Error::invalid(sentence).at(span));
         }
         let Some(remote) = cx.world.remote else {
-            return Err(Error::new(ErrorKind::Denied, format!("remote resources are not enabled: `{}`", entry.raw)).at(span));
+            return Err(Error::new(
+                ErrorKind::Denied,
+                format!("remote resources are not enabled: `{}`", entry.raw),
+            )
+            .at(span));
         };
-        let (top, _) = remote
-            .repository(&entry.repository)
-            .map_err(|error| remote_error(&error, span))
-            .and_then(|path| cx.world.files.resolve(&path).map_err(|error| io_error(&path, &error, cx).at(span)))?;
+        let (top, _) =
+            remote.repository(&entry.repository).map_err(|error| remote_error(&error, span)).and_then(
+                |path| cx.world.files.resolve(&path).map_err(|error| io_error(&path, &error, cx).at(span)),
+            )?;
         let root = directory(&top.join(&entry.path), cx).map_err(|error| error.at(span))?;
         if !root.starts_with(&top) {
             let sentence = format!("`{}` leads outside of the repository", entry.raw);
@@ -158,7 +168,11 @@ impl Loader {
         match self.repository() {
             Some((entry, top)) if !root.starts_with(top) => Err(Error::new(
                 ErrorKind::Denied,
-                format!("the base `{}` is outside of the repository `{}`", cx.world.files.display(root), entry.raw),
+                format!(
+                    "the base `{}` is outside of the repository `{}`",
+                    cx.world.files.display(root),
+                    entry.raw
+                ),
             )
             .at(span)),
             _ => Ok(()),
@@ -167,7 +181,9 @@ impl Loader {
 
     /// A folder that contains one that led here would be built without end.
     fn refuse_cycle(&self, root: &Path, span: Span, cx: &Context<'_>) -> Result<()> {
-        let Some(at) = self.lineage().position(|visited| visited.root.starts_with(root)) else { return Ok(()) };
+        let Some(at) = self.lineage().position(|visited| visited.root.starts_with(root)) else {
+            return Ok(());
+        };
         let shown = |path: &Path| cx.world.files.display(path);
         let mut path: Vec<String> = self.lineage().take(at + 1).map(|visited| shown(&visited.root)).collect();
         path.reverse();
@@ -198,14 +214,20 @@ impl Loader {
     /// The resources in a file, as Kustomize reads them.
     pub(crate) fn resources(&self, entry: &Located, cx: &Context<'_>) -> Result<Arc<Kept>> {
         let file = self.text(entry, cx)?;
-        let key = if is_remote_file(&entry.text) { PathBuf::from(&entry.text) } else { self.locate(entry, cx)? };
+        let key =
+            if is_remote_file(&entry.text) { PathBuf::from(&entry.text) } else { self.locate(entry, cx)? };
         cx.cache.resources.get(&key, || read::resources(&file.text, file.source).map(Arc::new))
     }
 
     /// The documents of a file in the dialect of sigs.k8s.io/yaml.
-    pub(crate) fn documents(&self, entry: &Located, cx: &Context<'_>) -> Result<Arc<Vec<yamltree::Document>>> {
+    pub(crate) fn documents(
+        &self,
+        entry: &Located,
+        cx: &Context<'_>,
+    ) -> Result<Arc<Vec<yamltree::Document>>> {
         let file = self.text(entry, cx)?;
-        let key = if is_remote_file(&entry.text) { PathBuf::from(&entry.text) } else { self.locate(entry, cx)? };
+        let key =
+            if is_remote_file(&entry.text) { PathBuf::from(&entry.text) } else { self.locate(entry, cx)? };
         cx.cache.documents.get(&key, || read::documents(&file.text, file.source).map(Arc::new))
     }
 

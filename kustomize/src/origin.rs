@@ -25,6 +25,11 @@ pub(crate) struct ConfiguredBy {
 }
 
 impl Origin {
+    /// The text of the annotation.
+    pub(crate) fn text(&self) -> String {
+        self.path.clone()
+    }
+
     /// The origin of what a path below this one names; the address of a repository starts anew.
     pub(crate) fn join(&self, path: &str) -> Origin {
         let mut joined = self.clone();
@@ -41,4 +46,9 @@ impl Origin {
         joined.path = whole.to_string_lossy().into_owned();
         joined
     }
+}
+
+/// The text of the annotation that lists steps.
+pub(crate) fn list_text(steps: &[Origin]) -> String {
+    steps.iter().map(Origin::text).collect()
 }

@@ -30,13 +30,15 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
     let chunks = split(text, source)?;
     let single = chunks.len() == 1;
     for (start, chunk) in chunks {
-        let options = ParseOptions { dialect: Dialect::V3, offset: start, single: true, ..ParseOptions::default() };
+        let options =
+            ParseOptions { dialect: Dialect::V3, offset: start, single: true, ..ParseOptions::default() };
         let Some(document) = yamltree::parse(chunk, source, &options)?.into_iter().next() else { continue };
         let mut node = document.root;
         if decode::is_null(&node) {
             continue;
         }
-        let wrapped = single && matches!(node.get("kind").and_then(Node::text), Some("List" | "ResourceList"));
+        let wrapped =
+            single && matches!(node.get("kind").and_then(Node::text), Some("List" | "ResourceList"));
         if wrapped && (node.get("items").is_some() || node.get("functionConfig").is_some()) {
             node.expand_aliases(Dialect::V3)?;
             nodes.extend(take_items(&mut node));

@@ -162,10 +162,11 @@ impl ResMap {
         self.resources.retain(keep);
     }
 
-    /// Puts the resources in another order.
-    pub(crate) fn sort_by(&mut self, order: impl FnMut(&Resource, &Resource) -> std::cmp::Ordering) {
+    /// Puts the resources in another order, given as the positions that they have now.
+    pub(crate) fn reorder(&mut self, positions: &[usize]) {
         self.index.take();
-        self.resources.sort_by(order);
+        let reordered = positions.iter().map(|position| std::mem::take(&mut self.resources[*position]));
+        self.resources = reordered.collect();
     }
 
     /// Puts other resources in the place of all.

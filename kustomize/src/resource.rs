@@ -119,7 +119,11 @@ impl Resource {
     /// Reads the id anew after the tree was changed. Former ids follow a new group and version, as in Kustomize.
     pub(crate) fn refresh(&mut self, schema: &Schema) {
         let meta = |key: &str| {
-            self.node.lookup(&["metadata", key]).filter(|node| !is_null(node)).and_then(Node::text).unwrap_or("")
+            self.node
+                .lookup(&["metadata", key])
+                .filter(|node| !is_null(node))
+                .and_then(Node::text)
+                .unwrap_or("")
         };
         let id = ResId::new(Gvk::of(&self.node), meta("name"), meta("namespace"), schema);
         for former in &mut self.previous {

@@ -27,7 +27,12 @@ impl Schema {
 
 /// Puts a kustomization's `openapi` in force. That of the build's start replaces any; one below only where none is
 /// in force yet.
-pub(crate) fn select(kustomization: &Kustomization, loader: &Loader, start: bool, cx: &Context<'_>) -> Result<()> {
+pub(crate) fn select(
+    kustomization: &Kustomization,
+    loader: &Loader,
+    start: bool,
+    cx: &Context<'_>,
+) -> Result<()> {
     let _ = (kustomization, loader, start, cx);
     Ok(())
 }

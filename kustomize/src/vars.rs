@@ -25,7 +25,12 @@ impl VarSet {
 }
 
 /// Puts the values of vars in their places.
-pub(crate) fn resolve(map: &mut ResMap, vars: &VarSet, config: &TransformerConfig, cx: &Context<'_>) -> Result<()> {
+pub(crate) fn resolve(
+    map: &mut ResMap,
+    vars: &VarSet,
+    config: &TransformerConfig,
+    cx: &Context<'_>,
+) -> Result<()> {
     let _ = (map, vars, config, cx);
     Ok(())
 }
