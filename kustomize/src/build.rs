@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{self, TransformerConfig};
-use crate::context::{Context, Sources};
+use crate::context::Context;
 use crate::decode::Located;
 use crate::error::{Error, Result};
 use crate::finish;
@@ -22,6 +22,7 @@ use crate::repository;
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 use crate::schema;
+use crate::sources::Sources;
 use crate::target::Target;
 use crate::transform::{self, Transformer};
 use crate::vars::{self, VarSet};
@@ -273,19 +274,19 @@ impl Frame<'_> {
     fn plugin_configurations(&self, field: &'static str, cx: &Context<'_>) -> Result<Vec<Resource>> {
         let mut all = Accumulator::new(cx);
         let mut paths = Vec::new();
-        for entry in self.kustomization.strings(field)? {
-            match plugin::inline(&entry, self.kustomization, cx) {
+        for entry in self.kustomization.items(field)? {
+            match plugin::inline(entry, cx) {
                 Some(resources) => {
                     let origin = self
                         .origin
                         .as_ref()
                         .map(|origin| Box::new(origin.join(self.kustomization.file_name)));
-                    for mut resource in resources {
+                    for mut resource in resources? {
                         resource.origin.clone_from(&origin);
                         all.map.append(resource)?;
                     }
                 }
-                None => paths.push(entry),
+                None => paths.push(Located::of(entry, field)?),
             }
         }
         self.accumulate_resources(&mut all, &paths, cx)?;

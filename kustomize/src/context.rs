@@ -1,35 +1,16 @@
 //! What every step of a build shares: the world, the options, the files read so far, the warnings.
 
 use std::cell::RefCell;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use yamltree::{Source, SourceId, Span};
+use yamltree::{Node, Span};
 
-use crate::error::Place;
+use crate::loader::File;
 use crate::options::Options;
 use crate::schema::Schema;
+use crate::sources::Sources;
 use crate::warning::{Code, Warning};
 use crate::world::World;
-
-/// The files that were read, by number, so that a span can be shown. Shared by builds that run side by side.
-#[derive(Debug, Default)]
-pub struct Sources(RwLock<Vec<Arc<Source>>>);
-
-impl Sources {
-    /// Takes in a file's text under the name that a user would give it.
-    pub(crate) fn add(&self, name: String, text: Arc<str>) -> SourceId {
-        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        sources.push(Arc::new(Source { name, text }));
-        SourceId::try_from(sources.len() - 1).unwrap_or(SourceId::MAX)
-    }
-
-    /// The place that a span stands for; `None` for a node that no file holds.
-    pub(crate) fn place(&self, span: Span) -> Option<Place> {
-        let sources = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let source = sources.get(span.source as usize)?;
-        Some(Place { source: Arc::clone(source), span })
-    }
-}
 
 /// The state of one build.
 pub(crate) struct Context<'a> {
@@ -65,6 +46,11 @@ impl<'a> Context<'a> {
 
     pub(crate) fn set_schema(&self, schema: Arc<Schema>) {
         *self.schema.borrow_mut() = schema;
+    }
+
+    /// A scalar's text as a file of its own, whose spans lead back to where it is written.
+    pub(crate) fn inline(&self, scalar: &Node) -> Option<File> {
+        self.sources.inline(scalar)
     }
 
     /// Notes a warning.

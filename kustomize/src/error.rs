@@ -1,12 +1,11 @@
 //! What is wrong with the user's files, where, and what led there.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use yamltree::{Source, Span};
 
-use crate::context::Sources;
+use crate::sources::Sources;
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -94,6 +93,12 @@ impl Error {
         self
     }
 
+    /// Says where it is wrong in place of what was known: the text had no file of its own.
+    pub(crate) fn moved(mut self, span: Span) -> Self {
+        self.0.span = span;
+        self
+    }
+
     /// Says what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());
@@ -171,10 +176,4 @@ impl From<yamltree::Error> for Error {
         };
         Self::new(kind, error.message()).at(error.span())
     }
-}
-
-/// A path as the user would name it, for messages.
-pub(crate) fn shown(path: &std::path::Path) -> String {
-    let text = path.to_string_lossy();
-    if text.is_empty() { ".".to_owned() } else { PathBuf::from(&*text).display().to_string() }
 }

@@ -27,6 +27,7 @@ mod resmap;
 mod resource;
 mod schema;
 mod sort;
+mod sources;
 mod target;
 mod transform;
 mod vars;

@@ -27,7 +27,7 @@ pub(crate) struct File {
 
 /// What builds that run side by side share, so that each file is read and parsed once.
 #[derive(Debug, Default)]
-pub struct Cache {
+pub(crate) struct Cache {
     texts: Slots<PathBuf, File>,
     resources: Slots<PathBuf, Arc<Kept>>,
     documents: Slots<PathBuf, Arc<Vec<yamltree::Document>>>,
@@ -281,7 +281,7 @@ fn file(name: String, bytes: &[u8], cx: &Context<'_>) -> Result<File> {
         Ok(text) => text.into(),
         Err(error) => return Err(Error::from(error).prefix(name)),
     };
-    Ok(File { source: cx.sources.add(name, Arc::clone(&text)), text })
+    Ok(cx.sources.file(name, text))
 }
 
 /// The real path of a folder.

@@ -15,6 +15,8 @@ pub struct Options {
     pub enable_alpha_plugins: bool,
     /// Whether such a plugin may be a program that is run.
     pub enable_exec: bool,
+    /// Variables for functions, `NAME=VALUE` each.
+    pub function_environment: Vec<String>,
     /// The order of the output where the kustomization has no `sortOptions`.
     pub reorder: Reorder,
     /// Whether every resource is labelled as managed by kustomize.

@@ -2,14 +2,14 @@
 
 use yamltree::Span;
 
-use crate::context::Sources;
 use crate::error::Place;
+use crate::sources::Sources;
 
 /// Declares the codes, once each, with the sentence that documents them.
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
         /// The stable code of a kind of warning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $($(#[doc = $doc])+ $name,)+ }
 
         impl Code {

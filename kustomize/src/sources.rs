@@ -1,0 +1,101 @@
+//! The files that builds have read, so that a span can be shown; and texts inside them, whose spans lead back to the
+//! file that holds them.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use yamltree::{Node, Source, SourceId, Span, Style};
+
+use crate::error::Place;
+use crate::loader::File;
+
+/// The files that were read, by number. Shared by builds that run side by side.
+#[derive(Debug, Default)]
+pub(crate) struct Sources(RwLock<Vec<Text>>);
+
+#[derive(Clone, Debug)]
+struct Text {
+    source: Arc<Source>,
+    /// The scalar in another file that holds this text, where it is not a file of its own.
+    holder: Option<(Span, Style)>,
+}
+
+impl Sources {
+    /// Takes in a file's text under the name that a user would give it.
+    pub(crate) fn file(&self, name: String, text: Arc<str>) -> File {
+        self.add(name, text, None)
+    }
+
+    /// Takes in a scalar's text that is to be read as YAML, so that its spans lead to lines of the file around it.
+    pub(crate) fn inline(&self, scalar: &Node) -> Option<File> {
+        let text: Arc<str> = scalar.text()?.into();
+        let name = self.get(scalar.span.source).map_or_else(String::new, |text| text.source.name.clone());
+        Some(self.add(name, text, Some((scalar.span, scalar.style))))
+    }
+
+    /// The place that a span stands for; `None` for a node that no file holds.
+    pub(crate) fn place(&self, span: Span) -> Option<Place> {
+        let Text { source, holder } = self.get(span.source)?;
+        let Some((scalar, style)) = holder else { return Some(Place { source, span }) };
+        let outer = self.place(scalar)?;
+        let span = match style {
+            Style::Literal => in_literal(&source, span, &outer).unwrap_or(outer.span),
+            _ => outer.span,
+        };
+        Some(Place { source: outer.source, span })
+    }
+
+    fn add(&self, name: String, text: Arc<str>, holder: Option<(Span, Style)>) -> File {
+        let source = Arc::new(Source { name, text: Arc::clone(&text) });
+        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        sources.push(Text { source, holder });
+        File { source: SourceId::try_from(sources.len() - 1).unwrap_or(SourceId::MAX), text }
+    }
+
+    fn get(&self, source: SourceId) -> Option<Text> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(source as usize).cloned()
+    }
+}
+
+/// Where a span of a block scalar's text stands in the file: as many lines below the `|`, and further right by the
+/// block's indentation.
+fn in_literal(text: &Source, span: Span, outer: &Place) -> Option<Span> {
+    let file = &outer.source.text;
+    let body = outer.span.start as usize + file[outer.span.start as usize..].find('\n')? + 1;
+    let indent = indentation(&file[body..])?.checked_sub(indentation(&text.text)?)?;
+    let to_file = |offset: u32| -> Option<usize> {
+        let before = text.text.get(..offset as usize)?;
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+        let line_start = file[body..].split_inclusive('\n').take(lines).map(str::len).sum::<usize>() + body;
+        Some((line_start + indent + column).min(file.len()))
+    };
+    let (start, end) = (to_file(span.start)?, to_file(span.end)?);
+    Some(Span { source: outer.span.source, start: u32::try_from(start).ok()?, end: u32::try_from(end).ok()? })
+}
+
+/// The spaces before the first line that is not blank.
+fn indentation(text: &str) -> Option<usize> {
+    let line = text.lines().find(|line| !line.trim().is_empty())?;
+    Some(line.len() - line.trim_start_matches(' ').len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_in_a_block_scalar_leads_to_the_file() {
+        let sources = Sources::default();
+        let text = "patches:\n- patch: |\n    - op: add\n      path: /x\n";
+        let file = sources.file("kustomization.yaml".to_owned(), text.into());
+        let at = u32::try_from(text.find('|').expect("the block")).expect("small");
+        let mut scalar = Node::string("- op: add\n  path: /x\n");
+        scalar.style = Style::Literal;
+        scalar.span = Span { source: file.source, start: at, end: at + 1 };
+        let inner = sources.inline(&scalar).expect("a scalar");
+        let start = u32::try_from(inner.text.find("/x").expect("the path")).expect("small");
+        let place = sources.place(Span { source: inner.source, start, end: start + 2 }).expect("a place");
+        assert_eq!(place.location(), "kustomization.yaml:4:13");
+        assert_eq!(&text[place.span.start as usize..place.span.end as usize], "/x");
+    }
+}
