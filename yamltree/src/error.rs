@@ -19,11 +19,18 @@ pub struct Error {
     kind: ErrorKind,
     message: String,
     span: Span,
+    /// The line that go-yaml names, 0 where it names none.
+    go_line: u32,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>, span: Span) -> Self {
-        Self { kind, message: message.into(), span }
+        Self { kind, message: message.into(), span, go_line: 0 }
+    }
+
+    pub(crate) fn with_go_line(mut self, line: u32) -> Self {
+        self.go_line = line;
+        self
     }
 
     /// The kind of refusal.
@@ -36,6 +43,16 @@ impl Error {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The error as go-yaml prints it: `yaml: line 3: did not find expected key`. Its line is often one too low, or
+    /// that of the collection that the fault is in, or missing; [`Self::span`] is exact.
+    #[must_use]
+    pub fn go_text(&self) -> String {
+        match self.go_line {
+            0 => format!("yaml: {}", self.message),
+            line => format!("yaml: line {line}: {}", self.message),
+        }
     }
 
     /// Where it is wrong.

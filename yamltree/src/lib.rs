@@ -1,22 +1,31 @@
 //! A YAML tree with spans that reads and writes as go-yaml does.
 
 mod base64;
+mod compose;
 mod dialect;
+mod duplicate;
 mod emit;
 mod error;
+mod limits;
 mod node;
 mod number;
+mod parse;
 mod resolve;
+mod scan;
 mod source;
+mod text;
 mod timestamp;
 
 pub use dialect::Dialect;
+pub use duplicate::Duplicate;
 pub use emit::{
     EmitOptions, Emitter, JsonOptions, Properties, Start, compare_keys, push_json_string, sort_by_key_order,
     to_json, to_sigs_yaml,
 };
 pub use error::{Error, ErrorKind};
+pub use limits::{MAX_DEPTH, MAX_TEXT_LEN};
 pub use node::{Entry, Kind, Node, Style, Tag};
+pub use parse::{Comment, Document, ParseOptions, parse, parse_first};
 pub use resolve::{Resolved, resolve};
 pub use source::{Source, SourceId, Span};
 pub use timestamp::Timestamp;

@@ -1,0 +1,65 @@
+//! What the scanner hands to the composer.
+
+use compact_str::CompactString;
+
+use crate::node::Style;
+
+/// A lexical unit with its place.
+#[derive(Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: TokenKind,
+    pub(crate) place: Place,
+}
+
+/// Where a token stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The first byte, counted from the start of the text.
+    pub(crate) start: u32,
+    /// One past the last byte.
+    pub(crate) end: u32,
+    /// The line of the first byte, counted from zero as go-yaml does.
+    pub(crate) line: u32,
+}
+
+/// The units of YAML's grammar. Those of block style that no byte stands for (a collection's start and end, a key
+/// without `?`) are made up by the scanner from indentation.
+#[derive(Debug)]
+pub(crate) enum TokenKind {
+    StreamEnd,
+    VersionDirective(u8, u8),
+    TagDirective(Box<TagDirective>),
+    DocumentStart,
+    DocumentEnd,
+    BlockSequenceStart,
+    BlockMappingStart,
+    BlockEnd,
+    FlowSequenceStart,
+    FlowSequenceEnd,
+    FlowMappingStart,
+    FlowMappingEnd,
+    BlockEntry,
+    FlowEntry,
+    Key,
+    Value,
+    /// `*name`; the name is what follows the first byte.
+    Alias,
+    /// `&name`; the name is what follows the first byte.
+    Anchor,
+    Tag(Box<TagName>),
+    Scalar(Style, CompactString),
+}
+
+/// `%TAG handle prefix`
+#[derive(Debug)]
+pub(crate) struct TagDirective {
+    pub(crate) handle: String,
+    pub(crate) prefix: String,
+}
+
+/// A tag as written: `!!str` is the handle `!!` and the suffix `str`; `!<text>` has no handle.
+#[derive(Debug)]
+pub(crate) struct TagName {
+    pub(crate) handle: String,
+    pub(crate) suffix: String,
+}
