@@ -20,7 +20,7 @@ pub use dialect::Dialect;
 pub use duplicate::Duplicate;
 pub use emit::{
     EmitOptions, Emitter, JsonOptions, Properties, Start, compare_keys, push_json_string, sort_by_key_order,
-    to_json, to_sigs_yaml,
+    to_json, to_kyaml, to_sigs_yaml,
 };
 pub use error::{Error, ErrorKind};
 pub use limits::{MAX_DEPTH, MAX_TEXT_LEN};

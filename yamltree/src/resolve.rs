@@ -33,7 +33,7 @@ pub enum Resolved {
 
 impl Resolved {
     /// The tag by which go-yaml names the type in an error.
-    fn tag(self) -> Tag {
+    pub(crate) fn tag(self) -> Tag {
         match self {
             Self::Null => Tag::Null,
             Self::Bool(_) => Tag::Bool,
@@ -138,9 +138,7 @@ pub fn resolve(text: &str, dialect: Dialect) -> Resolved {
     match LEADS[usize::from(first)] {
         Lead::Text => Resolved::Str,
         Lead::Word => word(text, dialect),
-        Lead::Point => {
-            infinity(text).or_else(|| parse_float(text).map(Resolved::Float)).unwrap_or(Resolved::Str)
-        }
+        Lead::Point => infinity(text).or_else(|| point(text)).unwrap_or(Resolved::Str),
         Lead::Number => number(text, dialect),
     }
 }
@@ -173,6 +171,25 @@ fn infinity(text: &str) -> Option<Resolved> {
         "-.inf" | "-.Inf" | "-.INF" => Some(Resolved::Float(f64::NEG_INFINITY)),
         _ => None,
     }
+}
+
+/// A fraction without a whole part. Go lets single underscores stand between its digits.
+fn point(text: &str) -> Option<Resolved> {
+    if !text.contains('_') {
+        return parse_float(text).map(Resolved::Float);
+    }
+    let is_digit = |group: &str, at: Option<usize>| {
+        at.and_then(|at| group.as_bytes().get(at)).is_some_and(u8::is_ascii_digit)
+    };
+    let mut groups = text.split('_').peekable();
+    while let Some(group) = groups.next() {
+        let next_starts = groups.peek().is_none_or(|next| is_digit(next, Some(0)));
+        let ends = groups.peek().is_none() || is_digit(group, group.len().checked_sub(1));
+        if !next_starts || !ends {
+            return None;
+        }
+    }
+    parse_float(&text.replace('_', "")).map(Resolved::Float)
 }
 
 /// A text that starts with a digit or a sign. Underscores count for nothing, wherever they stand.
@@ -273,9 +290,7 @@ mod tests {
         both(".inf", Resolved::Float(f64::INFINITY));
         both("-.INF", Resolved::Float(f64::NEG_INFINITY));
         assert!(matches!(resolve(".NaN", Dialect::V3), Resolved::Float(float) if float.is_nan()));
-        for text in
-            [".", ".1_0", "1e400", ".iNF", "+.nan", "1.2.3", "12:30:45", "190:20:30.15", "0x1p4", "1e"]
-        {
+        for text in [".", "1e400", ".iNF", "+.nan", "1.2.3", "12:30:45", "190:20:30.15", "0x1p4", "1e"] {
             both(text, Resolved::Str);
         }
     }

@@ -6,12 +6,14 @@
 
 mod analysis;
 mod json;
+mod kyaml;
 mod order;
 mod scalar;
 mod sigs;
 mod walk;
 
 pub use self::json::{JsonOptions, push_json_string, to_json};
+pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
 pub use self::sigs::to_sigs_yaml;
 

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::analysis::{CONTROL, WIDE, classes};
+use super::json::push_json_string;
 use super::walk::{KeyOrder, Sink, Value, walk};
 use super::{EmitOptions, Emitter, Start};
 use crate::dialect::Dialect;
@@ -48,6 +49,9 @@ impl Sink for SigsWriter<'_> {
     }
 
     fn key(&mut self, key: &str, span: Span) -> Result<(), Error> {
+        if key.contains(NEXT_LINE) || is_too_long_a_key(key) {
+            return Err(Error::new(ErrorKind::Invalid, "did not find expected ',' or '}'", span));
+        }
         self.string(key, span)
     }
 
@@ -93,6 +97,19 @@ fn push_float(out: &mut String, float: f64) {
     }
 }
 
+/// Whether go-yaml, on its way through the JSON, gives up looking for the colon of a key: it wants the key on one line
+/// and the colon within 1024 characters.
+fn is_too_long_a_key(key: &str) -> bool {
+    const REACH: usize = 1024;
+    const LONGEST_ESCAPE: usize = "\\u0000".len();
+    if (key.len() + 2) * LONGEST_ESCAPE <= REACH {
+        return false;
+    }
+    let mut json = String::new();
+    push_json_string(&mut json, key, true);
+    json.chars().count() > REACH
+}
+
 /// A string as go-yaml v2 reads it from JSON, where some characters stand unescaped that YAML has other plans for.
 fn through_json(text: &str, span: Span) -> Result<Cow<'_, str>, Error> {
     if classes(text) & (CONTROL | WIDE) == 0 {
@@ -101,6 +118,12 @@ fn through_json(text: &str, span: Span) -> Result<Cow<'_, str>, Error> {
     let refused = |char| matches!(char, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
     if text.contains(refused) {
         return Err(Error::new(ErrorKind::Invalid, "control characters are not allowed", span));
+    }
+    if ["\u{85}--- ", "\u{85}---\u{85}", "\u{85}... ", "\u{85}...\u{85}"]
+        .iter()
+        .any(|mark| text.contains(mark))
+    {
+        return Err(Error::new(ErrorKind::Invalid, "found unexpected document indicator", span));
     }
     Ok(if text.contains(NEXT_LINE) { Cow::Owned(fold_next_lines(text)) } else { Cow::Borrowed(text) })
 }
