@@ -153,9 +153,7 @@ pub(crate) fn is_null(node: &Node) -> bool {
 
 pub(crate) fn string(node: &Node, name: &str) -> Result<String> {
     match node.resolved(Dialect::V2) {
-        Ok(Resolved::Str | Resolved::Timestamp | Resolved::Merge) => {
-            Ok(node.text().unwrap_or_default().to_owned())
-        }
+        Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().unwrap_or_default().to_owned()),
         _ => Err(wrong_type(name, "a string", node)),
     }
 }

@@ -197,8 +197,8 @@ impl Kustomization {
             let sentence = "only the first document of a kustomization file counts; this one is ignored";
             cx.warn(Code::SecondDocument, sentence, second.root.span);
         }
-        for duplicate in self.documents.iter().take(1).flat_map(|document| &document.duplicate_keys) {
-            cx.warn(Code::DuplicateKey, "the key stands twice; the last one wins", *duplicate);
+        for duplicate in self.documents.iter().take(1).flat_map(|document| &document.duplicates) {
+            cx.warn(Code::DuplicateKey, "the key stands twice; the last one wins", duplicate.again);
         }
         for entry in self.root().entries().into_iter().flatten() {
             let name = entry.key.text().unwrap_or_default();

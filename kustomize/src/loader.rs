@@ -277,9 +277,9 @@ pub(crate) fn text_at(path: &Path, cx: &Context<'_>) -> Result<File> {
 }
 
 fn file(name: String, bytes: &[u8], cx: &Context<'_>) -> Result<File> {
-    let text: Arc<str> = match yamltree::decode(bytes) {
+    let text: Arc<str> = match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
-        Err(error) => return Err(Error::from(error).prefix(name)),
+        Err(_) => return Err(Error::invalid(format!("`{name}` is not UTF-8"))),
     };
     Ok(cx.sources.file(name, text))
 }

@@ -17,11 +17,7 @@ pub(crate) struct Kept {
 /// The documents of a text in the dialect of sigs.k8s.io/yaml, aliases expanded, the last of equal keys kept.
 pub(crate) fn documents(text: &str, source: SourceId) -> Result<Vec<Document>> {
     let options = ParseOptions { dialect: Dialect::V2, ..ParseOptions::default() };
-    let mut documents = yamltree::parse(text, source, &options)?;
-    for document in &mut documents {
-        document.root.expand_aliases(Dialect::V2)?;
-    }
-    Ok(documents)
+    Ok(yamltree::parse(text, source, &options)?)
 }
 
 /// The resources in a text.
@@ -30,9 +26,13 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
     let chunks = split(text, source)?;
     let single = chunks.len() == 1;
     for (start, chunk) in chunks {
-        let options =
-            ParseOptions { dialect: Dialect::V3, offset: start, single: true, ..ParseOptions::default() };
-        let Some(document) = yamltree::parse(chunk, source, &options)?.into_iter().next() else { continue };
+        let options = ParseOptions { dialect: Dialect::V3, offset: start, ..ParseOptions::default() };
+        let Some(document) = yamltree::parse_first(chunk, source, &options)? else { continue };
+        if let Some(duplicate) = document.duplicates.first() {
+            return Err(Error::invalid("the key stands twice in its mapping")
+                .at(duplicate.again)
+                .via("first defined here", duplicate.first));
+        }
         let mut node = document.root;
         if decode::is_null(&node) {
             continue;
@@ -40,10 +40,8 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
         let wrapped =
             single && matches!(node.get("kind").and_then(Node::text), Some("List" | "ResourceList"));
         if wrapped && (node.get("items").is_some() || node.get("functionConfig").is_some()) {
-            node.expand_aliases(Dialect::V3)?;
             nodes.extend(take_items(&mut node));
         } else {
-            node.expand_aliases(Dialect::V3)?;
             nodes.push_back(node);
         }
     }
