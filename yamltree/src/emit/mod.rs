@@ -8,6 +8,7 @@ mod analysis;
 mod json;
 mod kyaml;
 mod order;
+mod reread;
 mod scalar;
 mod sigs;
 mod walk;

@@ -10,10 +10,11 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::order::{compare_keys, sort_by_key_order};
+use super::reread::reread;
 use crate::base64;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::node::{Entry, Kind, Node};
+use crate::node::{Entry, Kind, Node, Tag};
 use crate::number::push_yaml_float32;
 use crate::resolve::Resolved;
 use crate::source::Span;
@@ -191,7 +192,12 @@ fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<C
         Dialect::V2 => key_as_string(text, resolved, entry.key.span).map(Some),
         // Kustomize decodes a resource into a Go map with string keys, so go-yaml takes any scalar as a string there.
         Dialect::V3 if is_root => Ok((resolved != Resolved::Null).then_some(Cow::Borrowed(text))),
-        Dialect::V3 if resolved == Resolved::Str => Ok(Some(Cow::Borrowed(text))),
+        Dialect::V3
+            if resolved == Resolved::Str
+                && matches!(entry.key.tag, Tag::Implicit | Tag::Str | Tag::Merge) =>
+        {
+            Ok(Some(Cow::Borrowed(text)))
+        }
         Dialect::V3 => Err(invalid("json: unsupported type: map[interface {}]interface {}", entry.key.span)),
     }
 }
@@ -246,6 +252,7 @@ fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Value<'
         }
         Resolved::Timestamp(timestamp) => Value::Timestamp(timestamp),
         Resolved::Binary => Value::Str(Cow::Owned(binary(text, node.span)?)),
+        Resolved::Str if dialect == Dialect::V3 => Value::Str(reread(node, text)?),
         Resolved::Str => Value::Str(Cow::Borrowed(text)),
     })
 }

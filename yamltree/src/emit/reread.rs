@@ -1,0 +1,46 @@
+//! What a string is after go-yaml v3 has written and read it.
+//!
+//! In: a scalar of a tree. Out: the text that Kustomize gets when it turns the tree into JSON, for which it writes the
+//! tree as YAML and reads that. It is nearly always the same text; only folded blocks change, and only a block that
+//! starts with a tab is refused.
+
+use std::borrow::Cow;
+
+use super::analysis::{Analysis, classes, is_break};
+use super::{EmitOptions, Emitter, Properties};
+use crate::dialect::Dialect;
+use crate::error::{Error, ErrorKind};
+use crate::node::{Kind, Node, Style};
+use crate::parse::{ParseOptions, parse_first};
+use crate::source::SourceId;
+
+/// The text of a string node after one round through go-yaml v3.
+pub(super) fn reread<'n>(node: &'n Node, text: &'n str) -> Result<Cow<'n, str>, Error> {
+    let block = match node.style {
+        Style::Literal | Style::Folded => true,
+        Style::Plain | Style::Flow => text.starts_with('\t') && text.contains('\n'),
+        Style::SingleQuoted | Style::DoubleQuoted => false,
+    };
+    if block && text.starts_with('\t') && Analysis::of(text, classes(text), Dialect::V3).block {
+        let message = "found a tab character where an indentation space is expected";
+        return Err(Error::new(ErrorKind::Invalid, message, node.span));
+    }
+    if node.style == Style::Folded && text.contains(is_break) {
+        return refold(node, text).map(Cow::Owned);
+    }
+    Ok(Cow::Borrowed(text))
+}
+
+/// go-yaml doubles line breaks beside indented lines of a folded block, which are not folded when read.
+fn refold(node: &Node, text: &str) -> Result<String, Error> {
+    let mut written = String::new();
+    let mut emitter = Emitter::new(&mut written, EmitOptions::KYAML);
+    emitter.scalar(text, Style::Folded, Properties::default());
+    emitter.document_end();
+    let read = parse_first(&written, SourceId::MAX, &ParseOptions::default());
+    match read.map(|document| document.map(|document| document.root.kind)) {
+        Ok(Some(Kind::Scalar(text))) => Ok(text.into()),
+        Ok(_) => Ok(String::new()),
+        Err(error) => Err(Error::new(error.kind(), error.message(), node.span)),
+    }
+}
