@@ -139,8 +139,6 @@ impl<'t> Composer<'t> {
     }
 
     fn document_end(&mut self) -> Result<(), Error> {
-        self.peek()?;
-        self.scanner.look_ahead()?;
         if matches!(self.peek()?, TokenKind::DocumentEnd) {
             self.scanner.take();
         }
@@ -213,7 +211,6 @@ impl<'t> Composer<'t> {
                 (None, "!") => "!",
                 (None, "!!") => CORE_TAG_PREFIX,
                 (None, _) => {
-                    self.scanner.look_ahead()?;
                     let context = properties.map(|properties| properties.line);
                     return Err(self.scanner.grammar_error(context, place, "found undefined tag handle"));
                 }
@@ -236,7 +233,6 @@ impl<'t> Composer<'t> {
         let place = self.scanner.head();
         let name = self.scanner.slice(place.start + 1, place.end);
         if !self.anchors.contains(name) {
-            self.scanner.look_ahead()?;
             let message = format!("unknown anchor '{name}' referenced");
             let span = self.scanner.span(place.start, place.end);
             return Err(Error::new(ErrorKind::Invalid, message, span));
@@ -494,12 +490,9 @@ impl<'t> Composer<'t> {
         self.scanner.peek()
     }
 
-    /// The fault that the token at the head is, or one in the text that go-yaml meets before it.
-    fn refuse(&mut self, context: Option<u32>, message: &str) -> Error {
-        match self.scanner.look_ahead() {
-            Ok(()) => self.scanner.grammar_error(context, self.scanner.head(), message),
-            Err(error) => error,
-        }
+    /// The fault that the token at the head is.
+    fn refuse(&self, context: Option<u32>, message: &str) -> Error {
+        self.scanner.grammar_error(context, self.scanner.head(), message)
     }
 }
 

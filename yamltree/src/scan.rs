@@ -2,8 +2,8 @@
 //!
 //! Accepts and refuses what go-yaml does, with its messages. As there, an indentation stack turns columns into the
 //! starts and ends of block collections, and a scalar becomes a key only when a `:` follows it on its line, so tokens
-//! wait in a queue until that is known. The composer asks for one token at a time; go-yaml v3 looks two further ahead,
-//! which shows only when there are several faults, and then [`Scanner::look_ahead`] finds the one it would name.
+//! wait in a queue until that is known. Of several faults go-yaml names the one that it meets first, so the queue is
+//! filled as far, and keys are given up as late, as they are there.
 
 mod block_scalar;
 mod chars;
@@ -68,7 +68,11 @@ pub(crate) struct Scanner<'t> {
     simple_key_allowed: bool,
     /// One for block context and one for each open flow collection.
     simple_keys: Vec<SimpleKey>,
+    /// The tokens that may turn out to be keys, with their place in `simple_keys`, which another key may have by now.
+    key_tokens: VecDeque<(usize, usize)>,
     tokens: VecDeque<Token>,
+    /// How many tokens must be known before the first is handed out.
+    look_ahead: usize,
     /// How many tokens the composer has taken.
     taken: usize,
     head_ready: bool,
@@ -108,7 +112,9 @@ impl<'t> Scanner<'t> {
             indents: Vec::new(),
             simple_key_allowed: true,
             simple_keys: vec![key],
+            key_tokens: VecDeque::new(),
             tokens: VecDeque::new(),
+            look_ahead: if dialect == Dialect::V3 { 3 } else { 1 },
             taken: 0,
             head_ready: false,
             comments: None,
@@ -129,7 +135,7 @@ impl<'t> Scanner<'t> {
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<&TokenKind, Error> {
         if !self.head_ready {
-            while self.tokens.is_empty() || self.head_may_be_key()? {
+            while self.must_fetch()? {
                 self.fetch_next()?;
             }
             self.head_ready = true;
@@ -147,20 +153,6 @@ impl<'t> Scanner<'t> {
         self.head_ready = false;
         self.taken += 1;
         self.tokens.pop_front().expect("peek put a token there")
-    }
-
-    /// Scans as far as go-yaml has when it hands out the token at the head, so that a fault there comes first.
-    pub(crate) fn look_ahead(&mut self) -> Result<(), Error> {
-        if self.dialect == Dialect::V2 {
-            return Ok(());
-        }
-        while self.tokens.len() < 3 || self.head_may_be_key()? {
-            if matches!(self.tokens.back(), Some(Token { kind: TokenKind::StreamEnd, .. })) {
-                break;
-            }
-            self.fetch_next()?;
-        }
-        Ok(())
     }
 
     /// The text between two bytes.
@@ -301,25 +293,41 @@ impl<'t> Scanner<'t> {
         self.taken + self.tokens.len()
     }
 
-    /// Whether the head of the queue still may turn out to be a key.
-    fn head_may_be_key(&mut self) -> Result<bool, Error> {
-        let at = self.simple_keys.partition_point(|key| key.token < self.taken);
-        match self.simple_keys.get(at) {
-            Some(key) if key.token == self.taken => self.key_is_valid(at),
-            _ => Ok(false),
+    /// Whether the head of the queue is not ready to be handed out.
+    fn must_fetch(&mut self) -> Result<bool, Error> {
+        let is_at_end = matches!(self.tokens.back(), Some(Token { kind: TokenKind::StreamEnd, .. }));
+        if self.tokens.len() < self.look_ahead && !is_at_end {
+            return Ok(true);
         }
+        Ok(self.head_may_be_key()? && !is_at_end)
     }
 
-    /// Whether a `:` here would make a key of what stands at the place of a simple key.
-    fn key_is_valid(&mut self, at: usize) -> Result<bool, Error> {
-        let key = self.simple_keys[at];
+    /// Whether the head of the queue still may turn out to be a key.
+    fn head_may_be_key(&mut self) -> Result<bool, Error> {
+        while let Some(&(token, level)) = self.key_tokens.front() {
+            if token == self.taken {
+                return self.key_is_valid(level);
+            }
+            if token > self.taken {
+                break;
+            }
+            self.key_tokens.pop_front();
+        }
+        Ok(false)
+    }
+
+    /// Whether a `:` here would make a key of what a simple key stands for. One that is too far away is given up, but
+    /// its token stays listed, as in go-yaml: the next key to take its place is then looked at in its stead.
+    fn key_is_valid(&mut self, level: usize) -> Result<bool, Error> {
+        let Some(&key) = self.simple_keys.get(level) else { return Ok(false) };
         if !key.possible {
             return Ok(false);
         }
         if key.mark.line == self.line && !self.is_too_long(key.mark.pos) {
             return Ok(true);
         }
-        self.drop_key(at)?;
+        self.check_not_required(key)?;
+        self.simple_keys[level].possible = false;
         Ok(false)
     }
 
@@ -328,37 +336,57 @@ impl<'t> Scanner<'t> {
             && self.text[start..self.pos].chars().count() > MAX_SIMPLE_KEY_LEN
     }
 
-    /// Gives up a simple key, which is a fault where nothing else may stand.
-    fn drop_key(&mut self, at: usize) -> Result<(), Error> {
-        let key = &mut self.simple_keys[at];
-        if key.possible && key.required {
-            let mark = key.mark;
-            return Err(self.error_at(mark, mark.pos, "could not find expected ':'"));
+    /// Refuses to give up a key where nothing else may stand.
+    fn check_not_required(&self, key: SimpleKey) -> Result<(), Error> {
+        if key.required {
+            return Err(self.error_at(key.mark, key.mark.pos, "could not find expected ':'"));
         }
-        key.possible = false;
         Ok(())
     }
 
+    /// Gives up the key that may have started last.
     fn drop_last_key(&mut self) -> Result<(), Error> {
-        self.drop_key(self.simple_keys.len() - 1)
+        let key = *self.last_key();
+        if key.possible {
+            self.check_not_required(key)?;
+            self.last_key().possible = false;
+            self.unlist_key(key.token);
+        }
+        Ok(())
     }
 
-    /// Remembers that a key may start here.
-    fn save_key(&mut self) -> Result<(), Error> {
+    fn last_key(&mut self) -> &mut SimpleKey {
+        self.simple_keys.last_mut().expect("one for block context is always there")
+    }
+
+    fn unlist_key(&mut self, token: usize) {
+        if let Some(at) = self.key_tokens.iter().rposition(|&(listed, _)| listed == token) {
+            self.key_tokens.remove(at);
+        }
+    }
+
+    /// The key that may start here.
+    fn start_key(&mut self) -> Result<Option<SimpleKey>, Error> {
         if !self.simple_key_allowed {
-            return Ok(());
+            return Ok(None);
         }
         self.drop_last_key()?;
         let column = if self.flow_level == 0 { self.column() } else { 0 };
-        let key = SimpleKey {
+        Ok(Some(SimpleKey {
             possible: true,
             required: self.flow_level == 0 && self.indent == column,
             token: self.next_token_number(),
             mark: self.mark(),
             column,
-        };
-        *self.simple_keys.last_mut().expect("one for block context is always there") = key;
-        Ok(())
+        }))
+    }
+
+    /// Remembers a key that may have started.
+    fn save_key(&mut self, key: Option<SimpleKey>) {
+        if let Some(key) = key {
+            self.key_tokens.push_back((key.token, self.simple_keys.len() - 1));
+            *self.last_key() = key;
+        }
     }
 
     // Indentation.
@@ -472,7 +500,8 @@ impl<'t> Scanner<'t> {
     }
 
     fn fetch_flow_start(&mut self, kind: TokenKind) -> Result<(), Error> {
-        self.save_key()?;
+        let key = self.start_key()?;
+        self.save_key(key);
         let key = SimpleKey {
             possible: false,
             required: false,
@@ -491,7 +520,11 @@ impl<'t> Scanner<'t> {
         self.drop_last_key()?;
         if self.flow_level > 0 {
             self.flow_level -= 1;
-            self.simple_keys.pop();
+            // Where nothing in the collection could be a key, this is the collection's own token: go-yaml forgets that
+            // the collection may be a key, and hands it out early.
+            if let Some(key) = self.simple_keys.pop() {
+                self.unlist_key(key.token);
+            }
         }
         self.simple_key_allowed = false;
         self.push_indicator(kind, 1);
@@ -563,44 +596,42 @@ impl<'t> Scanner<'t> {
     fn insert_key(&mut self, at: usize) {
         self.simple_keys[at].possible = false;
         let key = self.simple_keys[at];
-        let index = key.token - self.taken;
+        self.unlist_key(key.token);
+        // A token that was handed out early is out of reach; what should stand before it comes last instead.
+        let index = key.token.checked_sub(self.taken).unwrap_or(self.tokens.len());
         let pos = key.mark.pos as u32;
         let place = Place { start: pos, end: pos, line: key.mark.line };
         self.tokens.insert(index, Token { kind: TokenKind::Key, place });
         if self.roll_indent(key.column) {
+            let index = key.token.checked_sub(self.taken).unwrap_or(self.tokens.len());
             self.tokens.insert(index, Token { kind: TokenKind::BlockMappingStart, place });
         }
     }
 
     /// Puts a scalar into the queue; as a key where a `:` follows, which saves the wait for the next token.
-    fn push_scalar(&mut self, kind: TokenKind, start: Mark, end: usize) {
-        let last = self.simple_keys.len() - 1;
-        let key = self.simple_keys[last];
-        let is_start_of_key = key.possible && key.token == self.next_token_number();
-        if !is_start_of_key || start.line != self.line {
-            return self.push(kind, start, end);
+    fn push_scalar(&mut self, kind: TokenKind, key: Option<SimpleKey>, start: Mark, end: usize) {
+        if let (Some(key), Some(colon)) = (key, self.colon_behind(start)) {
+            if self.roll_indent(key.column) {
+                self.push(TokenKind::BlockMappingStart, start, start.pos);
+            }
+            *self.last_key() = SimpleKey { possible: false, ..key };
+            self.push(TokenKind::Key, start, start.pos);
+            self.push(kind, start, end);
+            self.pos = colon;
+            return self.push_indicator(TokenKind::Value, 1);
         }
+        self.save_key(key);
+        self.push(kind, start, end);
+    }
+
+    /// The `:` that makes a key of what stands between `start` and here.
+    fn colon_behind(&self, start: Mark) -> Option<usize> {
         let mut at = self.pos;
         while is_blank(self.byte(at)) {
             at += 1;
         }
         let is_value = self.byte(at) == b':' && (self.flow_level > 0 || self.is_space(at + 1));
-        if is_value && at - start.pos <= MAX_SIMPLE_KEY_LEN {
-            self.simple_keys[last].possible = false;
-            if self.roll_indent(key.column) {
-                self.push(TokenKind::BlockMappingStart, start, start.pos);
-            }
-            self.push(TokenKind::Key, start, start.pos);
-            self.push(kind, start, end);
-            self.pos = at;
-            self.push_indicator(TokenKind::Value, 1);
-            self.simple_key_allowed = false;
-            return;
-        }
-        if !key.required && (self.byte(at) == b'#' || self.is_break_or_end(at)) {
-            self.simple_keys[last].possible = false;
-        }
-        self.push(kind, start, end);
+        (is_value && start.line == self.line && at - start.pos <= MAX_SIMPLE_KEY_LEN).then_some(at)
     }
 
     // What stands between tokens.
@@ -668,14 +699,12 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The comment after a comment that ended at `end`, when nothing but blanks and breaks lie between. go-yaml v3
-    /// reads such comments as one, so that the tabs between them, refused elsewhere, pass.
+    /// The comment after a comment that ended at `end`, when nothing but blanks and one-byte breaks lie between. go-yaml
+    /// v3 reads such comments as one, so that the tabs between them, refused elsewhere, pass.
     fn chained_comment(&self, end: usize) -> Option<usize> {
-        let mut at = self.pos;
-        while matches!(self.byte(at), b' ' | b'\t' | b'\n' | b'\r') {
-            at += 1;
-        }
-        (self.byte(at) == b'#' && at - end < COMMENT_REACH).then_some(at)
+        let between = self.bytes[end..].iter().take(COMMENT_REACH);
+        let len = between.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        (len < COMMENT_REACH && self.byte(end + len) == b'#').then_some(end + len)
     }
 
     /// Moves on over blanks and breaks.

@@ -10,7 +10,7 @@ use crate::node::Style;
 
 impl Scanner<'_> {
     pub(super) fn fetch_flow_scalar(&mut self, single: bool) -> Result<(), Error> {
-        self.save_key()?;
+        let key = self.start_key()?;
         self.simple_key_allowed = false;
         let start = self.mark();
         self.pos += 1;
@@ -19,7 +19,7 @@ impl Scanner<'_> {
             None => CompactString::from(self.scan_quoted(start, single)?),
         };
         let style = if single { Style::SingleQuoted } else { Style::DoubleQuoted };
-        self.push_scalar(TokenKind::Scalar(style, text), start, self.pos);
+        self.push_scalar(TokenKind::Scalar(style, text), key, start, self.pos);
         Ok(())
     }
 

@@ -59,7 +59,7 @@ impl Breaks {
 
 impl Scanner<'_> {
     pub(super) fn fetch_plain(&mut self) -> Result<(), Error> {
-        self.save_key()?;
+        let key = self.start_key()?;
         self.simple_key_allowed = false;
         let start = self.mark();
         let mut end = self.pass_plain_line();
@@ -84,7 +84,7 @@ impl Scanner<'_> {
             Some(text) => CompactString::from(text),
             None => CompactString::new(&self.text[start.pos..end]),
         };
-        self.push_scalar(TokenKind::Scalar(Style::Plain, text), start, end);
+        self.push_scalar(TokenKind::Scalar(Style::Plain, text), key, start, end);
         Ok(())
     }
 

@@ -6,7 +6,8 @@ use crate::error::Error;
 
 impl Scanner<'_> {
     pub(super) fn fetch_anchor(&mut self, kind: TokenKind) -> Result<(), Error> {
-        self.save_key()?;
+        let key = self.start_key()?;
+        self.save_key(key);
         self.simple_key_allowed = false;
         let start = self.mark();
         self.pos += 1;
@@ -21,7 +22,8 @@ impl Scanner<'_> {
     }
 
     pub(super) fn fetch_tag(&mut self) -> Result<(), Error> {
-        self.save_key()?;
+        let key = self.start_key()?;
+        self.save_key(key);
         self.simple_key_allowed = false;
         let start = self.mark();
         let name = self.scan_tag_name(start)?;
