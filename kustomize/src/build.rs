@@ -83,7 +83,7 @@ impl Accumulator {
     fn merge(&mut self, other: Accumulator, cx: &Context<'_>) -> Result<()> {
         self.map.set_schema(cx.schema());
         self.map.append_all(other.map.into_resources())?;
-        self.config.merge(other.config)?;
+        self.config.merge(&other.config)?;
         self.vars.merge(other.vars)
     }
 }
@@ -107,7 +107,7 @@ impl Frame<'_> {
     /// The steps of a kustomization, in Kustomize's order.
     fn accumulate(&self, mut all: Accumulator, cx: &Context<'_>) -> Result<Accumulator> {
         self.accumulate_resources(&mut all, &self.resource_entries()?, cx)?;
-        all.config.merge(config::load(self.kustomization, self.loader, cx)?)?;
+        config::extend(&mut all.config, self.kustomization, self.loader, cx)?;
         self.run_generators(&mut all, cx)?;
         let mut all = self.accumulate_components(all, cx)?;
         self.run_transformers(&mut all, cx)?;

@@ -1,11 +1,36 @@
-//! Reads the fields of an object as Go's JSON decoder does after sigs.k8s.io/yaml: YAML 1.1 scalars, keys matched
-//! without regard to case, no conversion between types, null as absent.
+//! Reads the fields of an object as Go's JSON decoder does after sigs.k8s.io/yaml: keys matched without regard to
+//! case, null as absent. [`Reading`] says by which rules: those of a kustomization, or of a plugin's configuration.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use yamltree::{Dialect, Entry, Node, Resolved, Span};
 
+use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::warning::{Code, Warning};
+
+/// By which rules an object is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    dialect: Dialect,
+    /// Whether a number or a boolean may stand for a string.
+    converts: bool,
+    /// Whether an unknown field is an error, and not only without effect.
+    strict: bool,
+}
+
+impl Reading {
+    /// A kustomization: YAML 1.1, every field known, every value of the wanted type.
+    pub(crate) const KUSTOMIZATION: Reading = Reading { dialect: Dialect::V2, converts: false, strict: true };
+    /// A file that `configurations` names.
+    pub(crate) const CONFIGURATION: Reading = Reading { dialect: Dialect::V2, converts: true, strict: true };
+    /// The configuration of a plugin, which is read as a resource.
+    pub(crate) const PLUGIN: Reading = Reading { dialect: Dialect::V3, converts: true, strict: false };
+}
+
+/// What every resource has, so that a plugin's configuration has it too.
+const RESOURCE_FIELDS: &[&str] = &["apiVersion", "kind", "metadata"];
 
 /// The fields of one object. Each getter takes a field; [`Object::finish`] refuses those that nobody took.
 pub(crate) struct Object<'n> {
@@ -13,33 +38,51 @@ pub(crate) struct Object<'n> {
     /// What the object is, for messages: `a patch`.
     what: &'static str,
     span: Span,
+    reading: Reading,
     known: RefCell<Vec<&'static str>>,
 }
 
 impl<'n> Object<'n> {
+    /// An object in a kustomization.
+    pub(crate) fn new(node: &'n Node, what: &'static str) -> Result<Self> {
+        Self::read(node, what, Reading::KUSTOMIZATION)
+    }
+
+    /// The configuration of a plugin.
+    pub(crate) fn plugin(node: &'n Node, what: &'static str) -> Result<Self> {
+        let object = Self::read(node, what, Reading::PLUGIN)?;
+        object.known.borrow_mut().extend(RESOURCE_FIELDS);
+        Ok(object)
+    }
+
     /// # Errors
     /// When the node is no mapping. A null is an object without fields.
-    pub(crate) fn new(node: &'n Node, what: &'static str) -> Result<Self> {
+    pub(crate) fn read(node: &'n Node, what: &'static str, reading: Reading) -> Result<Self> {
         let entries = match node.entries() {
             Some(entries) => entries.as_slice(),
-            None if is_null(node) => &[],
+            None if reading.is_null(node) => &[],
             None => return Err(wrong_type(what, "a mapping", node)),
         };
-        Ok(Self { entries, what, span: node.span, known: RefCell::new(Vec::new()) })
+        Ok(Self { entries, what, span: node.span, reading, known: RefCell::new(Vec::new()) })
     }
 
     pub(crate) fn span(&self) -> Span {
         self.span
     }
 
+    /// By which rules the object is read, for the objects in it.
+    pub(crate) fn reading(&self) -> Reading {
+        self.reading
+    }
+
     /// A field's value; `None` where it is absent or null.
     pub(crate) fn field(&self, name: &'static str) -> Option<&'n Node> {
         self.known.borrow_mut().push(name);
-        find(self.entries, name)
+        find_entry(self.entries, name).map(|entry| &entry.value).filter(|value| !self.reading.is_null(value))
     }
 
     pub(crate) fn string(&self, name: &'static str) -> Result<Option<String>> {
-        self.field(name).map(|node| string(node, name)).transpose()
+        self.field(name).map(|node| self.reading.string(node, name)).transpose()
     }
 
     /// A string, empty where it is absent.
@@ -49,30 +92,35 @@ impl<'n> Object<'n> {
 
     /// A boolean, false where it is absent.
     pub(crate) fn flag(&self, name: &'static str) -> Result<bool> {
-        self.field(name).map_or(Ok(false), |node| boolean(node, name))
+        Ok(self.boolean(name)?.unwrap_or_default())
     }
 
     pub(crate) fn boolean(&self, name: &'static str) -> Result<Option<bool>> {
-        self.field(name).map(|node| boolean(node, name)).transpose()
+        self.field(name).map(|node| self.reading.boolean(node, name)).transpose()
     }
 
     pub(crate) fn integer(&self, name: &'static str) -> Result<Option<i64>> {
-        self.field(name).map(|node| integer(node, name)).transpose()
+        self.field(name).map(|node| self.reading.integer(node, name)).transpose()
     }
 
     /// The items of a list, none where it is absent.
     pub(crate) fn items(&self, name: &'static str) -> Result<&'n [Node]> {
-        self.field(name).map_or(Ok(&[]), |node| items(node, name))
+        self.field(name).map_or(Ok(&[]), |node| self.reading.items(node, name))
     }
 
     /// A list of strings with their places.
     pub(crate) fn strings(&self, name: &'static str) -> Result<Vec<Located>> {
-        self.items(name)?.iter().map(|node| Located::of(node, name)).collect()
+        let located = |node: &Node| {
+            let text =
+                if self.reading.is_null(node) { String::new() } else { self.reading.string(node, name)? };
+            Ok(Located { text, span: node.span })
+        };
+        self.items(name)?.iter().map(located).collect()
     }
 
     /// A map of strings in the order of the file.
     pub(crate) fn string_map(&self, name: &'static str) -> Result<Vec<(String, String)>> {
-        self.field(name).map_or(Ok(Vec::new()), |node| string_map(node, name))
+        self.field(name).map_or(Ok(Vec::new()), |node| self.reading.string_map(node, name))
     }
 
     /// The keys that no getter asked for.
@@ -82,6 +130,23 @@ impl<'n> Object<'n> {
             !key.text().is_some_and(|text| known.iter().any(|name| name.eq_ignore_ascii_case(text)))
         };
         self.entries.iter().map(|entry| &entry.key).filter(|key| is_unknown(key)).collect()
+    }
+
+    /// Refuses fields that nobody took, or warns of them where they are only without effect.
+    pub(crate) fn close(self, cx: &Context<'_>) -> Result<()> {
+        if self.reading.strict {
+            return self.finish();
+        }
+        for key in self.unknown() {
+            let name = key.text().unwrap_or("(not a string)");
+            let sentence = format!("unknown field `{name}` in {}; it has no effect", self.what);
+            let warning = Warning::new(Code::UnknownPluginField, sentence, key.span);
+            cx.push_warning(match closest(name, self.known.borrow().iter().copied()) {
+                Some(meant) => warning.hint(format!("did you mean `{meant}`?")),
+                None => warning,
+            });
+        }
+        Ok(())
     }
 
     /// # Errors
@@ -116,16 +181,19 @@ impl Located {
 
 /// The value of a key, matched without regard to case; the last one wins, an exact match before others.
 pub(crate) fn find<'n>(entries: &'n [Entry], name: &str) -> Option<&'n Node> {
+    find_entry(entries, name).map(|entry| &entry.value).filter(|value| !is_null(value))
+}
+
+fn find_entry<'n>(entries: &'n [Entry], name: &str) -> Option<&'n Entry> {
     let matches = |entry: &&Entry, exact: bool| match entry.key.text() {
         Some(key) if exact => key == name,
         Some(key) => key.eq_ignore_ascii_case(name),
         None => false,
     };
-    let entry = entries
+    entries
         .iter()
         .rfind(|entry| matches(entry, true))
-        .or_else(|| entries.iter().rfind(|entry| matches(entry, false)))?;
-    Some(&entry.value).filter(|value| !is_null(value))
+        .or_else(|| entries.iter().rfind(|entry| matches(entry, false)))
 }
 
 pub(crate) fn unknown_field(key: &Node, what: &str, known: &[&str]) -> Error {
@@ -148,57 +216,88 @@ pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
 }
 
 pub(crate) fn is_null(node: &Node) -> bool {
-    matches!(node.resolved(Dialect::V2), Ok(Resolved::Null))
+    Reading::KUSTOMIZATION.is_null(node)
 }
 
 pub(crate) fn string(node: &Node, name: &str) -> Result<String> {
-    match node.resolved(Dialect::V2) {
-        Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().unwrap_or_default().to_owned()),
-        _ => Err(wrong_type(name, "a string", node)),
-    }
-}
-
-pub(crate) fn boolean(node: &Node, name: &str) -> Result<bool> {
-    match node.resolved(Dialect::V2) {
-        Ok(Resolved::Bool(value)) => Ok(value),
-        _ => Err(wrong_type(name, "a boolean", node)),
-    }
-}
-
-pub(crate) fn integer(node: &Node, name: &str) -> Result<i64> {
-    match node.resolved(Dialect::V2) {
-        Ok(Resolved::Int(value)) => Ok(value),
-        Ok(Resolved::Float(value)) if value.fract() == 0.0 && value.abs() < 9.0e15 =>
-        {
-            #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53, as just checked")]
-            Ok(value as i64)
-        }
-        _ => Err(wrong_type(name, "an integer", node)),
-    }
+    Reading::KUSTOMIZATION.string(node, name)
 }
 
 pub(crate) fn items<'n>(node: &'n Node, name: &str) -> Result<&'n [Node]> {
-    match node.items() {
-        Some(items) => Ok(items),
-        None if is_null(node) => Ok(&[]),
-        None => Err(wrong_type(name, "a list", node)),
-    }
+    Reading::KUSTOMIZATION.items(node, name)
 }
 
 pub(crate) fn string_map(node: &Node, name: &str) -> Result<Vec<(String, String)>> {
-    let Some(entries) = node.entries() else {
-        return if is_null(node) { Ok(Vec::new()) } else { Err(wrong_type(name, "a mapping", node)) };
-    };
-    let mut map: Vec<(String, String)> = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let key = entry.key.text().unwrap_or_default().to_owned();
-        let value = if is_null(&entry.value) { String::new() } else { string(&entry.value, &key)? };
-        match map.iter_mut().find(|(known, _)| *known == key) {
-            Some(slot) => slot.1 = value,
-            None => map.push((key, value)),
+    Reading::KUSTOMIZATION.string_map(node, name)
+}
+
+impl Reading {
+    pub(crate) fn is_null(self, node: &Node) -> bool {
+        matches!(node.resolved(self.dialect), Ok(Resolved::Null))
+    }
+
+    fn string(self, node: &Node, name: &str) -> Result<String> {
+        match node.resolved(self.dialect) {
+            Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().unwrap_or_default().to_owned()),
+            Ok(Resolved::Bool(value)) if self.converts => Ok(value.to_string()),
+            Ok(Resolved::Int(value)) if self.converts => Ok(value.to_string()),
+            Ok(Resolved::Uint(value)) if self.converts => Ok(value.to_string()),
+            Ok(Resolved::Float(value)) if self.converts => Ok(value.to_string()),
+            _ => Err(wrong_type(name, "a string", node)),
         }
     }
-    Ok(map)
+
+    fn boolean(self, node: &Node, name: &str) -> Result<bool> {
+        match node.resolved(self.dialect) {
+            Ok(Resolved::Bool(value)) => Ok(value),
+            _ => Err(wrong_type(name, "a boolean", node)),
+        }
+    }
+
+    fn integer(self, node: &Node, name: &str) -> Result<i64> {
+        match node.resolved(self.dialect) {
+            Ok(Resolved::Int(value)) => Ok(value),
+            Ok(Resolved::Float(value)) if value.fract() == 0.0 && value.abs() < 9.0e15 =>
+            {
+                #[expect(clippy::cast_possible_truncation, reason = "whole and below 2^53, as just checked")]
+                Ok(value as i64)
+            }
+            _ => Err(wrong_type(name, "an integer", node)),
+        }
+    }
+
+    fn items<'n>(self, node: &'n Node, name: &str) -> Result<&'n [Node]> {
+        match node.items() {
+            Some(items) => Ok(items),
+            None if self.is_null(node) => Ok(&[]),
+            None => Err(wrong_type(name, "a list", node)),
+        }
+    }
+
+    fn string_map(self, node: &Node, name: &str) -> Result<Vec<(String, String)>> {
+        let Some(entries) = node.entries() else {
+            return if self.is_null(node) {
+                Ok(Vec::new())
+            } else {
+                Err(wrong_type(name, "a mapping", node))
+            };
+        };
+        let mut map: Vec<(String, String)> = Vec::with_capacity(entries.len());
+        let mut positions = HashMap::with_capacity(entries.len());
+        for entry in entries {
+            let key = entry.key.text().unwrap_or_default();
+            let value =
+                if self.is_null(&entry.value) { String::new() } else { self.string(&entry.value, key)? };
+            match positions.insert(key, map.len()) {
+                Some(known) => {
+                    positions.insert(key, known);
+                    map[known].1 = value;
+                }
+                None => map.push((key.to_owned(), value)),
+            }
+        }
+        Ok(map)
+    }
 }
 
 /// An error that says what stands where something else is wanted.

@@ -6,6 +6,8 @@ use std::hash::{Hash, Hasher};
 use compact_str::CompactString;
 use yamltree::Node;
 
+use crate::decode::Object;
+use crate::error::Result;
 use crate::schema::Schema;
 
 /// Group, version and kind of a resource.
@@ -35,6 +37,12 @@ impl Gvk {
     pub(crate) fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = parse_group_version(api_version);
         Self { group: group.into(), version: version.into(), kind: kind.into() }
+    }
+
+    /// The fields `group`, `version` and `kind` of a selection, where what is absent means any.
+    pub(crate) fn read(object: &Object<'_>) -> Result<Self> {
+        let part = |name| object.text(name).map(CompactString::from);
+        Ok(Self { group: part("group")?, version: part("version")?, kind: part("kind")? })
     }
 
     pub(crate) fn of(node: &Node) -> Self {

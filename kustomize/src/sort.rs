@@ -38,6 +38,18 @@ const ORDER_FIRST: &[&str] = &[
 /// Kinds that come last: what could refuse others.
 const ORDER_LAST: &[&str] = &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
 
+/// By what kinds are compared in the default order.
+pub(crate) fn gvk_key(gvk: &Gvk) -> (usize, String) {
+    (rank(&gvk.kind), gvk_text(gvk))
+}
+
+/// A kind's place in the default order.
+fn rank(kind: &str) -> usize {
+    let first = ORDER_FIRST.iter().position(|known| *known == kind);
+    let last = ORDER_LAST.iter().position(|known| *known == kind);
+    first.or(last.map(|at| ORDER_FIRST.len() + 1 + at)).unwrap_or(ORDER_FIRST.len())
+}
+
 /// How the output is ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SortOrder {
