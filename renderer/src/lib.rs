@@ -1,1 +1,22 @@
-//! renderer
+//! Renders kustomizations to manifests: the engines with disk, environment and processes behind them, and the
+//! command line over it all.
+//!
+//! [`Renderer`] is the way in for programs, [`cli::main`] that of the binary.
+
+pub mod cli;
+mod config;
+mod error;
+mod files;
+mod functions;
+mod output;
+mod progress;
+mod render;
+mod report;
+mod target;
+
+pub use config::Config;
+pub use error::{Error, ErrorKind};
+pub use files::Disk;
+pub use functions::Programs;
+pub use output::Format;
+pub use render::{Event, Renderer};

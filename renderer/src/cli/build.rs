@@ -1,0 +1,209 @@
+//! `renderer build`: many targets, side by side.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, BufRead};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::Args;
+use kustomize::{Output, Warning};
+
+use super::flags::BuildFlags;
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::output::{self, Format};
+use crate::progress::Progress;
+use crate::render::{Event, Renderer};
+use crate::report::Reporter;
+use crate::target::{self, Target};
+
+const EXAMPLES: &str = "\
+Examples:
+  # every overlay of a repository, each into a file of its own: out/apps/web/overlays/prod.yaml, …
+  renderer build apps/*/overlays/* --output-dir out
+
+  # what find finds
+  find apps -name kustomization.yaml -printf '%h\\n' | renderer build - --output-dir out
+
+  # some targets as one stream
+  renderer build infra apps/web | kubectl diff -f -";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Folders with a kustomization, or addresses of such; `-` reads them from standard input, one a line
+    #[arg(value_name = "DIR", required = true)]
+    targets: Vec<PathBuf>,
+
+    /// Write OUT/DIR.yaml for each DIR; without it all go to standard output
+    #[arg(long, value_name = "OUT")]
+    output_dir: Option<PathBuf>,
+
+    /// The format of the manifests
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
+    output: super::Format,
+
+    /// How many targets are rendered at a time; as many as there are processors by default
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    flags: BuildFlags,
+}
+
+/// What has become of a target.
+struct Built {
+    warnings: Vec<Warning>,
+    outcome: Result<String>,
+}
+
+pub(super) fn run(arguments: Arguments, reporter: &mut Reporter) -> Result<()> {
+    let config = Config::new(&arguments.flags, reporter)?;
+    let run = Run { strict: config.strict, format: arguments.output.into(), jobs: arguments.jobs };
+    let targets = read_targets(arguments.targets)?;
+    let renderer = Renderer::new(config);
+    match &arguments.output_dir {
+        Some(folder) => run.write_files(&renderer, targets, folder, reporter)?,
+        None => run.print(&renderer, &targets, reporter)?,
+    }
+    // The process ends here; taking large trees apart node by node would only keep the user waiting.
+    std::mem::forget(renderer);
+    Ok(())
+}
+
+/// The arguments, with those from standard input in place of `-`.
+fn read_targets(arguments: Vec<PathBuf>) -> Result<Vec<Target>> {
+    let mut targets = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        if argument.as_os_str() != "-" {
+            targets.push(Target::new(argument));
+            continue;
+        }
+        for line in io::stdin().lock().lines() {
+            let line = line.map_err(|error| Error::io("read", Path::new("-"), &error))?;
+            if !line.is_empty() {
+                targets.push(Target::new(line));
+            }
+        }
+    }
+    Ok(targets)
+}
+
+struct Run {
+    strict: bool,
+    format: Format,
+    jobs: Option<NonZeroUsize>,
+}
+
+impl Run {
+    fn write_files(
+        &self,
+        renderer: &Renderer,
+        targets: Vec<Target>,
+        folder: &Path,
+        reporter: &mut Reporter,
+    ) -> Result<()> {
+        let (targets, files): (Vec<Target>, Vec<PathBuf>) =
+            target::files(targets, folder, self.format, renderer.files().working_directory())?
+                .into_iter()
+                .unzip();
+        let work = |number: usize, output: &Output| {
+            let text = output::text(output, self.format)?;
+            if let Some(folder) = files[number].parent() {
+                fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+            }
+            output::replace(&files[number], text.as_bytes())?;
+            Ok(String::new())
+        };
+        self.render(renderer, &targets, work, reporter).map(drop)
+    }
+
+    fn print(&self, renderer: &Renderer, targets: &[Target], reporter: &mut Reporter) -> Result<()> {
+        let work = |_, output: &Output| output::text(output, self.format).map(Cow::into_owned);
+        let texts = self.render(renderer, targets, work, reporter)?;
+        // Half of what was asked for could be applied by mistake.
+        if texts.len() == targets.len() {
+            output::to_stdout(&output::join(&texts, self.format))?;
+        }
+        Ok(())
+    }
+
+    /// Renders the targets and reports what is wrong with each in their order; the texts of those that succeeded.
+    fn render(
+        &self,
+        renderer: &Renderer,
+        targets: &[Target],
+        work: impl Fn(usize, &Output) -> Result<String> + Sync,
+        reporter: &mut Reporter,
+    ) -> Result<Vec<String>> {
+        let finish = |number, output: Result<Output>| match output {
+            Ok(output) => Built {
+                warnings: output.warnings().to_vec(),
+                outcome: self.accept(&output).and_then(|()| work(number, &output)),
+            },
+            Err(error) => Built { warnings: Vec::new(), outcome: Err(error) },
+        };
+        let mut progress = Progress::new(targets.len());
+        let mut in_order = InOrder::default();
+        let mut texts = Vec::with_capacity(targets.len());
+        renderer.render_each(targets, self.jobs(targets.len()), finish, |event| {
+            let Event::Done(number, built) = event else { return progress.show() };
+            progress.advance();
+            in_order.put(number, built);
+            while let Some((number, built)) = in_order.take() {
+                progress.clear();
+                reporter.warnings(&built.warnings);
+                match built.outcome {
+                    Ok(text) => texts.push(text),
+                    Err(error) => reporter.error(&error, Some(&targets[number].argument.to_string_lossy())),
+                }
+            }
+        })?;
+        progress.clear();
+        Ok(texts)
+    }
+
+    fn accept(&self, output: &Output) -> Result<()> {
+        if self.strict { output::refuse_warnings(output) } else { Ok(()) }
+    }
+
+    fn jobs(&self, targets: usize) -> usize {
+        match self.jobs {
+            Some(jobs) => jobs.get(),
+            None if targets > 1 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            None => 1,
+        }
+    }
+}
+
+/// Gives back in order what comes in any order.
+struct InOrder<T> {
+    next: usize,
+    waiting: VecDeque<Option<T>>,
+}
+
+impl<T> Default for InOrder<T> {
+    fn default() -> Self {
+        Self { next: 0, waiting: VecDeque::new() }
+    }
+}
+
+impl<T> InOrder<T> {
+    fn put(&mut self, number: usize, item: T) {
+        let at = number - self.next;
+        while self.waiting.len() <= at {
+            self.waiting.push_back(None);
+        }
+        self.waiting[at] = Some(item);
+    }
+
+    fn take(&mut self) -> Option<(usize, T)> {
+        let item = self.waiting.front_mut()?.take()?;
+        self.waiting.pop_front();
+        self.next += 1;
+        Some((self.next - 1, item))
+    }
+}

@@ -1,0 +1,84 @@
+//! `renderer kustomize build`: one target, with the flags and habits of kustomize.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::flags::BuildFlags;
+use crate::config::Config;
+use crate::error::Result;
+use crate::output::{self, Format};
+use crate::render::Renderer;
+use crate::report::Reporter;
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Command {
+    /// Build a kustomization and print its manifests
+    #[command(after_help = EXAMPLES)]
+    Build(Arguments),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  # the kustomization in this folder
+  renderer kustomize build
+
+  # an overlay, straight to the cluster
+  renderer kustomize build overlays/prod | kubectl apply -f -
+
+  # an overlay in a repository, at a tag
+  renderer kustomize build 'https://example.com/org/repo.git//overlays/prod?ref=v1.2.0'
+
+  # one file for each resource
+  mkdir out && renderer kustomize build overlays/prod -o out";
+
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
+    /// The folder with the kustomization, or the address of one in a git repository
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
+    target: PathBuf,
+
+    /// Write to this file, or one file for each resource into this folder; the words `json` and `yaml` mean a format
+    /// instead (write `./json` for a file of that name)
+    #[arg(short, long, value_name = "PATH|FORMAT")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    flags: BuildFlags,
+}
+
+/// Where the manifests shall go.
+enum Destination<'a> {
+    Stdout(Format),
+    Path(&'a PathBuf),
+}
+
+impl Arguments {
+    fn destination(&self) -> Destination<'_> {
+        match &self.output {
+            None => Destination::Stdout(Format::Yaml),
+            Some(word) if word.as_os_str() == "yaml" => Destination::Stdout(Format::Yaml),
+            Some(word) if word.as_os_str() == "json" => Destination::Stdout(Format::Json),
+            Some(path) => Destination::Path(path),
+        }
+    }
+}
+
+pub(super) fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
+    let config = Config::new(&arguments.flags, reporter)?;
+    let strict = config.strict;
+    let renderer = Renderer::new(config);
+    let built = renderer.render_one(&arguments.target)?;
+    reporter.warnings(built.warnings());
+    if strict {
+        output::refuse_warnings(&built)?;
+    }
+    match arguments.destination() {
+        Destination::Stdout(format) => output::to_stdout(&output::text(&built, format)?)?,
+        Destination::Path(path) if path.is_dir() => output::to_folder(path, &built)?,
+        Destination::Path(path) => output::replace(path, built.yaml().as_bytes())?,
+    }
+    // The process ends here; taking large trees apart node by node would only keep the user waiting.
+    std::mem::forget((renderer, built));
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! The command line: what can be typed, and where each command goes.
+
+mod build;
+mod completion;
+pub(crate) mod flags;
+mod kustomize;
+mod man;
+mod version;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::error::Result;
+use crate::output;
+use crate::report::Reporter;
+
+/// Renders Kustomize overlays to Kubernetes manifests
+#[derive(Parser, Debug)]
+#[command(name = "renderer", version, disable_help_subcommand = true, args_override_self = true)]
+#[command(arg_required_else_help = true, propagate_version = false)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+#[command(defer = true)]
+enum Command {
+    /// Render many targets, in parallel
+    Build(build::Arguments),
+    /// Commands as kustomize has them
+    #[command(subcommand)]
+    Kustomize(kustomize::Command),
+    /// Print a completion script for a shell
+    Completion(completion::Arguments),
+    /// Print a man page
+    Man(man::Arguments),
+    /// Print the version
+    Version(version::Arguments),
+}
+
+/// A format of manifests, as typed.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Format {
+    Yaml,
+    Json,
+}
+
+impl From<Format> for output::Format {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Yaml => Self::Yaml,
+            Format::Json => Self::Json,
+        }
+    }
+}
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut reporter = Reporter::default();
+    if let Err(error) = run(cli.command, &mut reporter) {
+        reporter.error(&error, None);
+    }
+    reporter.exit_code()
+}
+
+fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
+    match command {
+        Command::Build(arguments) => build::run(arguments, reporter),
+        Command::Kustomize(kustomize::Command::Build(arguments)) => kustomize::build(&arguments, reporter),
+        Command::Completion(arguments) => completion::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
+        Command::Version(arguments) => version::run(&arguments),
+    }
+}

@@ -1,0 +1,29 @@
+//! `renderer version`: what this is, and what it renders like.
+
+use clap::Args;
+
+use crate::error::Result;
+use crate::output;
+
+const RENDERER: &str = env!("CARGO_PKG_VERSION");
+
+/// The Kustomize whose output the engine gives.
+const KUSTOMIZE: &str = "5.8.1";
+
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
+    /// Print for a machine to read
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<super::Format>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let text = match arguments.output {
+        None => format!("renderer {RENDERER} (renders as Kustomize {KUSTOMIZE})\n"),
+        Some(super::Format::Yaml) => format!("renderer: {RENDERER}\nkustomize: {KUSTOMIZE}\n"),
+        Some(super::Format::Json) => {
+            format!("{{\"renderer\":\"{RENDERER}\",\"kustomize\":\"{KUSTOMIZE}\"}}\n")
+        }
+    };
+    output::to_stdout(&text)
+}

@@ -1,0 +1,97 @@
+//! Why a command failed: one sentence, what to do about it, and the engine's error where it comes from one.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Who has to act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The author of the files: the input is wrong.
+    Input,
+    /// Who typed the command.
+    Usage,
+    /// Who runs the machine: disk, network, a program that is missing.
+    Environment,
+}
+
+/// A failed command.
+#[derive(Clone, Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    hint: Option<String>,
+    engine: Option<kustomize::Error>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), hint: None, engine: None }))
+    }
+
+    /// A failure of the disk at a path.
+    pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        Self::new(ErrorKind::Environment, format!("cannot {doing} `{}`: {error}", path.display()))
+    }
+
+    /// Says what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Who has to act.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The engine's error, which knows places.
+    #[must_use]
+    pub fn engine(&self) -> Option<&kustomize::Error> {
+        self.0.engine.as_ref()
+    }
+}
+
+impl From<kustomize::Error> for Error {
+    fn from(error: kustomize::Error) -> Self {
+        let kind = match error.kind() {
+            kustomize::ErrorKind::Unavailable => ErrorKind::Environment,
+            _ => ErrorKind::Input,
+        };
+        Self(Box::new(Inner {
+            kind,
+            message: error.message().to_owned(),
+            hint: error.help().map(str::to_owned),
+            engine: Some(error),
+        }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.engine {
+            Some(engine) => engine.fmt(f),
+            None => f.write_str(&self.0.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

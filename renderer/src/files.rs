@@ -1,0 +1,196 @@
+//! The disk behind the engine's [`Files`]: real paths, bounded reads, names for hints.
+//!
+//! In: paths, absolute or relative to the working directory. Out: what is there, asked of the system once for each
+//! path in a run. It refuses what is neither a file nor a folder (a device would never end, a pipe would hang).
+
+use std::collections::HashMap;
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use kustomize::{FileKind, Files, MAX_FILE};
+
+/// The longest path that Linux takes (`PATH_MAX`); it also bounds the recursion over a path's parts.
+const MAX_PATH: usize = 4096;
+
+/// A folder with more entries than this is not read to its end for a hint.
+const MAX_LISTED: usize = 10_000;
+
+/// The files of this machine.
+#[derive(Debug)]
+pub struct Disk {
+    working_directory: PathBuf,
+    resolved: RwLock<HashMap<PathBuf, Resolved>>,
+}
+
+/// What is at a path, or why that cannot be said.
+type Resolved = Result<(PathBuf, FileKind), Refusal>;
+
+/// An [`io::Error`] that can be kept.
+#[derive(Clone, Copy, Debug)]
+struct Refusal {
+    kind: io::ErrorKind,
+    code: Option<i32>,
+}
+
+impl Disk {
+    /// The disk as seen from the working directory.
+    #[must_use]
+    pub fn new() -> Self {
+        // Where the working directory was removed, relative paths are not found and absolute ones still are.
+        Self::seen_from(std::env::current_dir().unwrap_or_default())
+    }
+
+    fn seen_from(working_directory: PathBuf) -> Self {
+        // The system hands out the working directory's real path, so its parts need no second look.
+        let known = working_directory
+            .ancestors()
+            .filter(|ancestor| ancestor.is_absolute())
+            .map(|ancestor| (ancestor.to_owned(), Ok((ancestor.to_owned(), FileKind::Directory))))
+            .collect();
+        Self { working_directory, resolved: RwLock::new(known) }
+    }
+
+    /// The folder that relative paths start from.
+    #[must_use]
+    pub fn working_directory(&self) -> &Path {
+        &self.working_directory
+    }
+
+    fn lookup(&self, path: &Path) -> Resolved {
+        if let Some(known) = self.resolved.read().unwrap_or_else(PoisonError::into_inner).get(path) {
+            return known.clone();
+        }
+        let resolved = self.inspect(path);
+        self.resolved
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(path.to_owned(), resolved.clone());
+        resolved
+    }
+
+    /// One system call where the last part of the path is no symbolic link, the folder above it being known.
+    fn inspect(&self, path: &Path) -> Resolved {
+        let Some(parent) = path.parent() else {
+            return if path.has_root() {
+                Ok((path.to_owned(), FileKind::Directory))
+            } else {
+                Err(Refusal::of(io::ErrorKind::NotFound))
+            };
+        };
+        let (folder, kind) = self.lookup(parent)?;
+        if kind != FileKind::Directory {
+            return Err(Refusal::of(io::ErrorKind::NotADirectory));
+        }
+        let Some(Component::Normal(name)) = path.components().next_back() else {
+            return Ok((folder.parent().unwrap_or(&folder).to_owned(), FileKind::Directory));
+        };
+        let full = folder.join(name);
+        let file_type = fs::symlink_metadata(&full)?.file_type();
+        if file_type.is_symlink() {
+            let real = fs::canonicalize(&full)?;
+            let kind = kind_of(fs::metadata(&real)?.file_type())?;
+            return Ok((real, kind));
+        }
+        Ok((full, kind_of(file_type)?))
+    }
+}
+
+impl Default for Disk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn kind_of(file_type: FileType) -> Result<FileKind, Refusal> {
+    if file_type.is_file() {
+        Ok(FileKind::File)
+    } else if file_type.is_dir() {
+        Ok(FileKind::Directory)
+    } else {
+        Err(Refusal::of(io::ErrorKind::Unsupported))
+    }
+}
+
+impl Refusal {
+    fn of(kind: io::ErrorKind) -> Self {
+        Self { kind, code: None }
+    }
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self { kind: error.kind(), code: error.raw_os_error() }
+    }
+}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> Self {
+        match (refusal.code, refusal.kind) {
+            (Some(code), _) => io::Error::from_raw_os_error(code),
+            (None, io::ErrorKind::Unsupported) => {
+                io::Error::new(io::ErrorKind::Unsupported, "it is neither a file nor a folder")
+            }
+            (None, kind) => kind.into(),
+        }
+    }
+}
+
+impl Files for Disk {
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
+        if path.as_os_str().len() > MAX_PATH {
+            return Err(io::ErrorKind::InvalidFilename.into());
+        }
+        let resolved = if path.is_absolute() {
+            self.lookup(path)
+        } else {
+            self.lookup(&self.working_directory.join(path))
+        };
+        Ok(resolved?)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        if size > MAX_FILE {
+            return Err(too_large());
+        }
+        // One byte more than the file has, so that its end is seen without growing the buffer.
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        if file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64 > MAX_FILE {
+            return Err(too_large());
+        }
+        Ok(bytes.into())
+    }
+
+    fn list(&self, path: &Path) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.working_directory.join(path)) else { return Vec::new() };
+        let names = entries.take(MAX_LISTED).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Relative to the working directory where that is shorter.
+    fn display(&self, path: &Path) -> String {
+        if !path.is_absolute() || !self.working_directory.has_root() {
+            return path.display().to_string();
+        }
+        let relative = relative_to(&self.working_directory, path);
+        let shown = if relative.as_os_str().len() < path.as_os_str().len() { &relative } else { path };
+        shown.display().to_string()
+    }
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("the file is larger than {} MiB", MAX_FILE >> 20))
+}
+
+/// The way from a folder to a path, both absolute.
+fn relative_to(folder: &Path, path: &Path) -> PathBuf {
+    let shared = folder.components().zip(path.components()).take_while(|(left, right)| left == right).count();
+    let up = folder.components().skip(shared).map(|_| Component::ParentDir);
+    let relative: PathBuf = up.chain(path.components().skip(shared)).collect();
+    if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative }
+}

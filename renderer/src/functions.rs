@@ -1,0 +1,147 @@
+//! Runs the functions that a kustomization names: programs that read a `ResourceList` and print one.
+//!
+//! In: a program, its arguments and its input. Out: what it printed. It refuses a program that fails, prints too much
+//! or takes too long; what the program said on its standard error comes with the refusal.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kustomize::{Function, FunctionRunner};
+
+/// A function that downloads or compiles something may be slow; one that takes longer hangs.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// As much as the largest file that a build may load.
+const MAX_OUTPUT: u64 = kustomize::MAX_FILE;
+
+/// How much of the standard error is kept: enough for a stack trace.
+const MAX_COMPLAINT: u64 = 64 << 10;
+
+/// Runs functions as programs of this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Programs {
+    timeout: Duration,
+    max_output: u64,
+}
+
+impl Default for Programs {
+    fn default() -> Self {
+        Self { timeout: TIMEOUT, max_output: MAX_OUTPUT }
+    }
+}
+
+impl FunctionRunner for Programs {
+    fn run(&self, function: &Function<'_>) -> Result<String, String> {
+        let shown = function.program.display();
+        let child = spawn(function).map_err(|error| format!("cannot run the function `{shown}`: {error}"))?;
+        let finished = self.finish(child, function.input.as_bytes().to_vec());
+        let Finished { status, output, complaint } =
+            finished.map_err(|sentence| format!("the function `{shown}` {sentence}"))?;
+        if !status.success() {
+            return Err(with_complaint(&format!("the function `{shown}` failed: {status}"), &complaint));
+        }
+        String::from_utf8(output).map_err(|_| format!("the function `{shown}` printed what is not UTF-8"))
+    }
+}
+
+/// A program that came to its end.
+struct Finished {
+    status: ExitStatus,
+    output: Vec<u8>,
+    complaint: Vec<u8>,
+}
+
+fn spawn(function: &Function<'_>) -> io::Result<Child> {
+    // Whether a relative program is looked up before or after the change of folder depends on the platform.
+    let program = if function.program.components().count() > 1 {
+        function.directory.join(function.program)
+    } else {
+        PathBuf::from(function.program)
+    };
+    Command::new(program)
+        .args(function.arguments)
+        .envs(function.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(function.directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+}
+
+impl Programs {
+    /// Feeds the program and reads from it side by side, so that no pipe fills up.
+    fn finish(&self, mut child: Child, input: Vec<u8>) -> Result<Finished, String> {
+        let deadline = Instant::now() + self.timeout;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program need not read its input to the end; if that was a fault, its exit status says so.
+            thread::spawn(move || stdin.write_all(&input));
+        }
+        let output = collect(child.stdout.take(), self.max_output);
+        let complaint = collect(child.stderr.take(), MAX_COMPLAINT);
+        let finished = self.await_end(&mut child, &output, &complaint, deadline);
+        if finished.is_err() {
+            // It may have ended by itself in the meantime.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        finished
+    }
+
+    fn await_end(
+        &self,
+        child: &mut Child,
+        output: &Receiver<io::Result<Vec<u8>>>,
+        complaint: &Receiver<io::Result<Vec<u8>>>,
+        deadline: Instant,
+    ) -> Result<Finished, String> {
+        let late = || format!("did not end within {} seconds", self.timeout.as_secs());
+        let receive = |from: &Receiver<io::Result<Vec<u8>>>| match from
+            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(error)) => Err(format!("cannot be read from: {error}")),
+            Err(RecvTimeoutError::Timeout) => Err(late()),
+            Err(RecvTimeoutError::Disconnected) => Ok(Vec::new()),
+        };
+        let output = receive(output)?;
+        if output.len() as u64 > self.max_output {
+            return Err(format!("printed more than {} MiB", self.max_output >> 20));
+        }
+        let complaint = receive(complaint)?;
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ok(Finished { status, output, complaint }),
+                Ok(None) if Instant::now() >= deadline => return Err(late()),
+                // It closed both its outputs, so its end is near.
+                Ok(None) => thread::sleep(Duration::from_millis(1)),
+                Err(error) => return Err(format!("cannot be waited for: {error}")),
+            }
+        }
+    }
+}
+
+/// Reads a stream on a thread of its own, one byte beyond the limit at most.
+///
+/// The thread is not joined: it ends with the stream, which a grandchild may hold open after the program was killed.
+fn collect(stream: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = channel();
+    if let Some(stream) = stream {
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = stream.take(limit + 1).read_to_end(&mut bytes);
+            // Nobody listens any more where the other stream was at fault.
+            let _ = sender.send(read.map(|_| bytes));
+        });
+    }
+    receiver
+}
+
+fn with_complaint(sentence: &str, complaint: &[u8]) -> String {
+    let complaint = String::from_utf8_lossy(complaint);
+    let complaint = complaint.trim();
+    if complaint.is_empty() { sentence.to_owned() } else { format!("{sentence}\n{complaint}") }
+}

@@ -1,0 +1,48 @@
+//! Tells a person at a terminal how far a long run is. Anybody else hears nothing.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Who waits less does not wonder.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A line on the terminal that is rewritten as targets are done.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    total: usize,
+    done: usize,
+    started: Instant,
+    shown: bool,
+    terminal: bool,
+}
+
+impl Progress {
+    pub(crate) fn new(total: usize) -> Self {
+        Self { total, done: 0, started: Instant::now(), shown: false, terminal: io::stderr().is_terminal() }
+    }
+
+    /// Another target is done.
+    pub(crate) fn advance(&mut self) {
+        self.done += 1;
+    }
+
+    /// Shows how far it is.
+    pub(crate) fn show(&mut self) {
+        if self.terminal && self.started.elapsed() >= PATIENCE {
+            self.shown = true;
+            self.write(&format!("\r\x1b[K{} of {} targets", self.done, self.total));
+        }
+    }
+
+    /// Frees the line for something else.
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            self.write("\r\x1b[K");
+        }
+    }
+
+    fn write(&self, text: &str) {
+        // Progress that cannot be shown is no loss.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}

@@ -1,0 +1,131 @@
+//! Renders targets: one after the other or side by side, each file read and parsed once.
+//!
+//! In: a [`Config`] and targets. Out: what each target gave, in the order of the targets.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use kustomize::{Output, Shared, World};
+
+use crate::config::Config;
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::Disk;
+use crate::functions::Programs;
+
+/// A document may nest 10,000 deep, and each level costs stack in whatever walks the tree.
+const STACK: usize = 64 << 20;
+
+/// How often a waiting caller hears that work goes on.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What renders targets.
+#[derive(Debug)]
+pub struct Renderer {
+    config: Config,
+    files: Disk,
+    functions: Programs,
+    shared: Shared,
+}
+
+/// What a caller hears while targets are rendered.
+#[derive(Debug)]
+pub enum Event<T> {
+    /// A target is done; with its number.
+    Done(usize, T),
+    /// Some time has passed.
+    Tick,
+}
+
+impl Renderer {
+    /// A renderer with nothing read yet.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self { config, files: Disk::new(), functions: Programs::default(), shared: Shared::default() }
+    }
+
+    /// The files that it reads.
+    #[must_use]
+    pub fn files(&self) -> &Disk {
+        &self.files
+    }
+
+    /// Renders one target on the caller's stack.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn render(&self, target: &Path) -> Result<Output> {
+        let world = World {
+            files: &self.files,
+            remote: None,
+            charts: None,
+            functions: Some(&self.functions),
+            variable: &|name| std::env::var(name).ok(),
+        };
+        kustomize::build(target, world, &self.config.options, &self.shared).map_err(Error::from)
+    }
+
+    /// Renders one target on a thread with room for deep documents.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn render_one(&self, target: &Path) -> Result<Output> {
+        thread::scope(|scope| {
+            let worker = spawn(scope, || self.render(target))?;
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    /// Renders targets on threads with room for deep documents, hands each result to `work` there, and tells the
+    /// caller's thread of each as it comes.
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub fn render_each<P: AsRef<Path> + Sync, T: Send>(
+        &self,
+        targets: &[P],
+        jobs: usize,
+        work: impl Fn(usize, Result<Output>) -> T + Sync,
+        mut hear: impl FnMut(Event<T>),
+    ) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        let (sender, receiver) = channel();
+        thread::scope(|scope| {
+            for _ in 0..jobs.min(targets.len()) {
+                let (sender, next, work) = (sender.clone(), &next, &work);
+                let worker = move || {
+                    while let Some((number, target)) = take(targets, next) {
+                        let done = work(number, self.render(target.as_ref()));
+                        if sender.send((number, done)).is_err() {
+                            return;
+                        }
+                    }
+                };
+                spawn(scope, worker)?;
+            }
+            drop(sender);
+            loop {
+                match receiver.recv_timeout(TICK) {
+                    Ok((number, done)) => hear(Event::Done(number, done)),
+                    Err(RecvTimeoutError::Timeout) => hear(Event::Tick),
+                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+            }
+        })
+    }
+}
+
+fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+    thread.map_err(|error| Error::new(ErrorKind::Environment, format!("cannot start a thread: {error}")))
+}
+
+fn take<'t, P>(targets: &'t [P], next: &AtomicUsize) -> Option<(usize, &'t P)> {
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    targets.get(number).map(|target| (number, target))
+}

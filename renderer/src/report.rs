@@ -1,0 +1,272 @@
+//! Turns errors and warnings into what a person reads on standard error, and into the exit code. Nothing else does.
+//!
+//! Out: a sentence, its place with an excerpt, the chain that led there, and a hint:
+//!
+//! ```text
+//! error: unknown field `imagez`
+//!   --> overlays/prod/kustomization.yaml:12:1
+//!    |
+//! 12 | imagez:
+//!    | ^^^^^^
+//!    = in the base `../base`: overlays/dev/kustomization.yaml:3:3
+//! hint: did you mean `images`?
+//! ```
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anstyle::{AnsiColor, Style};
+use kustomize::{Place, Warning};
+use yamltree::Source;
+
+use crate::error::{Error, ErrorKind};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
+const FRAME: Style = AnsiColor::Blue.on_default().bold();
+
+/// A line is shown up to this many characters, the place in view.
+const MAX_EXCERPT: usize = 100;
+
+/// Reports to standard error and keeps in mind what was reported.
+#[derive(Debug, Default)]
+pub(crate) struct Reporter {
+    quiet: bool,
+    failed: Option<ErrorKind>,
+    shown: HashSet<String>,
+    lines: Lines,
+}
+
+impl Reporter {
+    /// Leaves out warnings from now on.
+    pub(crate) fn set_quiet(&mut self, quiet: bool) {
+        self.quiet = quiet;
+    }
+
+    /// Reports an error; `target` says which target failed where there are several.
+    pub(crate) fn error(&mut self, error: &Error, target: Option<&str>) {
+        // Input that is wrong outweighs a machine that is, as the reader can act on it.
+        self.failed = Some(self.failed.map_or(error.kind(), |before| weightier(before, error.kind())));
+        let mut chain: Vec<String> = Vec::new();
+        if let Some(engine) = error.engine() {
+            chain.extend(engine.trail().iter().map(|step| match &step.place {
+                Some(place) => format!("{}: {}", step.note, self.lines.location(place)),
+                None => step.note.clone(),
+            }));
+        }
+        chain.extend(target.map(|target| format!("while building `{target}`")));
+        let report = Report {
+            label: "error".to_owned(),
+            style: ERROR,
+            message: error.message(),
+            place: error.engine().and_then(kustomize::Error::place),
+            excerpt: true,
+            chain,
+            hint: error.help(),
+        };
+        let text = report.render(&mut self.lines);
+        print(&text);
+    }
+
+    /// Reports warnings, each once in a run.
+    pub(crate) fn warnings(&mut self, warnings: &[Warning]) {
+        if self.quiet {
+            return;
+        }
+        for warning in warnings {
+            let report = Report {
+                label: format!("warning[{}]", warning.code.as_str()),
+                style: WARNING,
+                message: &warning.message,
+                place: warning.place.as_ref(),
+                excerpt: false,
+                chain: Vec::new(),
+                hint: warning.hint.as_deref(),
+            };
+            let text = report.render(&mut self.lines);
+            if self.shown.insert(text.clone()) {
+                print(&text);
+            }
+        }
+    }
+
+    /// Says something about the command line that is not wrong.
+    pub(crate) fn notice(&mut self, message: &str) {
+        if !self.quiet {
+            print(&format!("{WARNING}warning{WARNING:#}: {message}\n"));
+        }
+    }
+
+    /// What the process ends with.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self.failed {
+            None => ExitCode::SUCCESS,
+            Some(ErrorKind::Input) => ExitCode::from(1),
+            Some(ErrorKind::Usage) => ExitCode::from(2),
+            Some(ErrorKind::Environment) => ExitCode::from(3),
+        }
+    }
+}
+
+fn weightier(left: ErrorKind, right: ErrorKind) -> ErrorKind {
+    if left == ErrorKind::Environment { right } else { left }
+}
+
+fn print(text: &str) {
+    // Where nobody can be told, the exit code still says it.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// One thing to report.
+struct Report<'a> {
+    label: String,
+    style: Style,
+    message: &'a str,
+    place: Option<&'a Place>,
+    excerpt: bool,
+    chain: Vec<String>,
+    hint: Option<&'a str>,
+}
+
+impl Report<'_> {
+    fn render(&self, lines: &mut Lines) -> String {
+        let mut text = String::new();
+        let Self { label, style, .. } = self;
+        let emphasis = Style::new().bold();
+        push(&mut text, *style, label);
+        push(&mut text, emphasis, &format!(": {}", visible(self.message)));
+        text.push('\n');
+        let position = self.place.map(|place| lines.position(place));
+        let gutter = position.map_or(2, |position| position.line.to_string().len()).max(2);
+        if let (Some(place), Some(position)) = (self.place, position) {
+            push(&mut text, FRAME, &format!("{:gutter$}--> ", ""));
+            let Position { line, column, .. } = position;
+            text.push_str(&visible(&format!("{}:{line}:{column}\n", place.source.name)));
+            if self.excerpt {
+                push_excerpt(&mut text, place, position, gutter, *style);
+            }
+        }
+        for step in &self.chain {
+            push(&mut text, FRAME, &format!("{:gutter$} = ", ""));
+            let _ = writeln!(text, "{}", visible(step));
+        }
+        if let Some(hint) = self.hint {
+            push(&mut text, HINT, "hint");
+            let _ = writeln!(text, ": {}", visible(hint));
+        }
+        text
+    }
+}
+
+fn push(text: &mut String, style: Style, words: &str) {
+    let _ = write!(text, "{style}{words}{style:#}");
+}
+
+fn push_excerpt(text: &mut String, place: &Place, position: Position, gutter: usize, style: Style) {
+    let Excerpt { shown, indent, marked } = Excerpt::of(place, position);
+    push(text, FRAME, &format!("{:gutter$} |", ""));
+    text.push('\n');
+    push(text, FRAME, &format!("{:>gutter$} | ", position.line));
+    text.push_str(&shown);
+    text.push('\n');
+    push(text, FRAME, &format!("{:gutter$} | ", ""));
+    let _ = write!(text, "{:indent$}", "");
+    push(text, style, &"^".repeat(marked));
+    text.push('\n');
+}
+
+/// A line, or the part of it around a place, and where to mark it.
+struct Excerpt {
+    shown: String,
+    indent: usize,
+    marked: usize,
+}
+
+impl Excerpt {
+    fn of(place: &Place, position: Position) -> Self {
+        let rest = &place.source.text[position.line_start..];
+        let line = rest.split('\n').next().unwrap_or_default().trim_end_matches('\r');
+        let first = position.column - 1;
+        let bytes = (place.span.end.saturating_sub(place.span.start)) as usize;
+        let marked = rest.char_indices().skip(first).take_while({
+            let start = position.offset - position.line_start;
+            move |(at, character)| *at < start + bytes && *character != '\n'
+        });
+        // A long line is cut so that the place keeps some text before it.
+        let skipped = if first > MAX_EXCERPT / 2 { first - MAX_EXCERPT / 4 } else { 0 };
+        let ends = line.chars().count();
+        let visible_end = ends.min(skipped + MAX_EXCERPT);
+        let marked = marked.take(MAX_EXCERPT).count().min(visible_end.saturating_sub(first)).max(1);
+        let mut shown: String = line
+            .chars()
+            .skip(skipped)
+            .take(MAX_EXCERPT)
+            .map(|character| if character == '\t' { ' ' } else { character })
+            .collect();
+        shown = visible(&shown);
+        let mut indent = first - skipped;
+        if skipped > 0 {
+            shown.insert(0, '…');
+            indent += 1;
+        }
+        if visible_end < ends {
+            shown.push('…');
+        }
+        Self { shown, indent, marked }
+    }
+}
+
+/// A text with its control characters made visible, so that a file cannot write to the terminal.
+fn visible(text: &str) -> String {
+    let hidden = |character: char| character.is_control() && character != '\n';
+    if !text.contains(hidden) {
+        return text.to_owned();
+    }
+    text.chars().map(|character| if hidden(character) { '\u{fffd}' } else { character }).collect()
+}
+
+/// Where the lines of the files begin, looked up once a file: a file may have as many warnings as lines.
+#[derive(Debug, Default)]
+struct Lines(HashMap<*const str, (Arc<str>, Vec<usize>)>);
+
+/// A place in numbers; line and column count from one, a column is a character.
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    offset: usize,
+    line: usize,
+    line_start: usize,
+    column: usize,
+}
+
+impl Lines {
+    fn position(&mut self, place: &Place) -> Position {
+        let text: &str = &place.source.text;
+        let mut offset = (place.span.start as usize).min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let starts = self.starts(&place.source);
+        let line = starts.partition_point(|start| *start <= offset);
+        let line_start = starts[line - 1];
+        Position { offset, line, line_start, column: text[line_start..offset].chars().count() + 1 }
+    }
+
+    fn location(&mut self, place: &Place) -> String {
+        let Position { line, column, .. } = self.position(place);
+        format!("{}:{line}:{column}", place.source.name)
+    }
+
+    fn starts(&mut self, source: &Source) -> &[usize] {
+        let known = self.0.entry(Arc::as_ptr(&source.text)).or_insert_with(|| {
+            let breaks = source.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+            // Holding the text keeps its address from being given to another one.
+            (Arc::clone(&source.text), starts)
+        });
+        &known.1
+    }
+}
