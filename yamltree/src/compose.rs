@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_DEPTH;
 use crate::node::{Entry, Kind, Node, Props, Style, Tag};
 use crate::parse::{Document, ParseOptions};
-use crate::scan::{Place, Scanner, TagDirective, TagName, TokenKind};
+use crate::scan::{Place, Scanner, TagName, TokenKind};
 use crate::source::Span;
 
 /// What YAML's own tags begin with.
@@ -32,7 +32,7 @@ enum Context {
 #[derive(Default)]
 struct Properties<'t> {
     anchor: Option<&'t str>,
-    tag: Option<(Box<TagName>, Place)>,
+    tag: Option<(TagName, Place)>,
     /// From the first to the last of them.
     place: Option<Place>,
 }
@@ -41,11 +41,11 @@ pub(crate) struct Composer<'t> {
     scanner: Scanner<'t>,
     options: ParseOptions,
     is_first: bool,
-    directives: Vec<TagDirective>,
+    directives: Vec<TagName>,
     anchors: HashSet<&'t str>,
     depth: usize,
-    entries: Vec<Entry>,
-    items: Vec<Node>,
+    /// The nodes whose collection has not ended yet; reading a node puts it on top.
+    nodes: Vec<Node>,
     duplicates: Vec<Duplicate>,
 }
 
@@ -61,8 +61,7 @@ impl<'t> Composer<'t> {
             directives: Vec::new(),
             anchors: HashSet::new(),
             depth: 0,
-            entries: Vec::new(),
-            items: Vec::new(),
+            nodes: Vec::new(),
             duplicates: Vec::new(),
         }
     }
@@ -70,8 +69,20 @@ impl<'t> Composer<'t> {
     /// The next document; `None` at the end of the text. Not to be called again after either an error or the end.
     pub(crate) fn document(&mut self) -> Result<Option<Document>, Error> {
         let Some(is_explicit) = self.document_start()? else { return Ok(None) };
-        let root = if is_explicit { self.explicit_root()? } else { self.node(Context::Block)? };
+        match self.peek()? {
+            TokenKind::VersionDirective(..)
+            | TokenKind::TagDirective
+            | TokenKind::DocumentStart
+            | TokenKind::DocumentEnd
+            | TokenKind::StreamEnd
+                if is_explicit =>
+            {
+                self.push_empty(self.scanner.head().start);
+            }
+            _ => self.node(Context::Block)?,
+        }
         self.document_end()?;
+        let root = self.nodes.pop().unwrap_or_default();
         let mut duplicates = std::mem::take(&mut self.duplicates);
         duplicates.sort_by_key(|duplicate| (duplicate.again.start, duplicate.first.start));
         Ok(Some(Document { root, is_explicit, comments: self.scanner.take_comments(), duplicates }))
@@ -82,17 +93,17 @@ impl<'t> Composer<'t> {
     /// Reads up to the root; says whether a `---` was there. `None` at the end of the text.
     fn document_start(&mut self) -> Result<Option<bool>, Error> {
         let is_first = std::mem::replace(&mut self.is_first, false);
-        while !is_first && matches!(self.peek()?, TokenKind::DocumentEnd) {
+        while !is_first && self.peek()? == TokenKind::DocumentEnd {
             self.scanner.take();
         }
         match self.peek()? {
             TokenKind::StreamEnd => return Ok(None),
-            TokenKind::VersionDirective(..) | TokenKind::TagDirective(_) | TokenKind::DocumentStart => {}
+            TokenKind::VersionDirective(..) | TokenKind::TagDirective | TokenKind::DocumentStart => {}
             _ if is_first => return Ok(Some(false)),
             _ => {}
         }
         self.read_directives()?;
-        if !matches!(self.peek()?, TokenKind::DocumentStart) {
+        if self.peek()? != TokenKind::DocumentStart {
             return Err(self.refuse(None, "did not find expected <document start>"));
         }
         self.scanner.take();
@@ -110,36 +121,22 @@ impl<'t> Composer<'t> {
                 TokenKind::VersionDirective(..) => {
                     return Err(self.refuse(None, "found incompatible YAML document"));
                 }
-                TokenKind::TagDirective(new) => {
-                    let handle = new.handle.clone();
-                    if self.directives.iter().any(|known| known.handle == handle) {
+                TokenKind::TagDirective => {
+                    let new = &self.scanner.tag_name().handle;
+                    if self.directives.iter().any(|known| known.handle == *new) {
                         return Err(self.refuse(None, "found duplicate %TAG directive"));
                     }
+                    let name = self.scanner.take_tag_name();
+                    self.directives.push(name);
                 }
                 _ => return Ok(()),
             }
-            if let TokenKind::TagDirective(new) = self.scanner.take().kind {
-                self.directives.push(*new);
-            }
-        }
-    }
-
-    fn explicit_root(&mut self) -> Result<Node, Error> {
-        match self.peek()? {
-            TokenKind::VersionDirective(..)
-            | TokenKind::TagDirective(_)
-            | TokenKind::DocumentStart
-            | TokenKind::DocumentEnd
-            | TokenKind::StreamEnd => {
-                let at = self.scanner.head().start;
-                Ok(self.empty(at))
-            }
-            _ => self.node(Context::Block),
+            self.scanner.take();
         }
     }
 
     fn document_end(&mut self) -> Result<(), Error> {
-        if matches!(self.peek()?, TokenKind::DocumentEnd) {
+        if self.peek()? == TokenKind::DocumentEnd {
             self.scanner.take();
         }
         self.directives.clear();
@@ -149,16 +146,18 @@ impl<'t> Composer<'t> {
 
     // Nodes.
 
-    fn node(&mut self, context: Context) -> Result<Node, Error> {
+    fn node(&mut self, context: Context) -> Result<(), Error> {
         match self.peek()? {
-            TokenKind::Scalar(..) => Ok(self.scalar()),
-            TokenKind::Alias => self.alias(),
-            TokenKind::Anchor | TokenKind::Tag(_) => self.node_with_properties(context),
-            _ => self.collection(context, None),
+            TokenKind::Scalar(style) => self.scalar(style),
+            TokenKind::CookedScalar(style) => self.cooked_scalar(style),
+            TokenKind::Alias => self.alias()?,
+            TokenKind::Anchor | TokenKind::Tag => self.node_with_properties(context)?,
+            _ => self.collection(context, None)?,
         }
+        Ok(())
     }
 
-    fn node_with_properties(&mut self, context: Context) -> Result<Node, Error> {
+    fn node_with_properties(&mut self, context: Context) -> Result<(), Error> {
         let properties = self.properties()?;
         let (tag, tag_text) = match &properties.tag {
             Some((name, place)) => self.resolve_tag(name, *place, properties.place)?,
@@ -166,35 +165,38 @@ impl<'t> Composer<'t> {
         };
         // Known before the content is: a node may, in vain, refer to itself.
         self.anchors.extend(properties.anchor);
-        let mut node = match self.peek()? {
-            TokenKind::Scalar(..) => self.scalar(),
+        match self.peek()? {
+            TokenKind::Scalar(style) => self.scalar(style),
+            TokenKind::CookedScalar(style) => self.cooked_scalar(style),
             _ => self.collection(context, properties.place)?,
-        };
+        }
+        let Some(node) = self.nodes.last_mut() else { return Ok(()) };
         node.tag = tag;
         if properties.anchor.is_some() || tag_text.is_some() {
             let anchor = properties.anchor.map(CompactString::new);
             node.props = Some(Box::new(Props { anchor, tag: tag_text }));
         }
-        Ok(node)
+        Ok(())
     }
 
     /// Reads an anchor and a tag, in either order.
     fn properties(&mut self) -> Result<Properties<'t>, Error> {
         let mut properties = Properties::default();
         loop {
-            match self.peek()? {
+            let kind = self.peek()?;
+            match kind {
                 TokenKind::Anchor if properties.anchor.is_none() => {}
-                TokenKind::Tag(_) if properties.tag.is_none() => {}
+                TokenKind::Tag if properties.tag.is_none() => {}
                 _ => return Ok(properties),
             }
-            let token = self.scanner.take();
-            let start = properties.place.map_or(token.place.start, |place| place.start);
-            let line = properties.place.map_or(token.place.line, |place| place.line);
-            properties.place = Some(Place { start, line, end: token.place.end });
-            match token.kind {
-                TokenKind::Tag(name) => properties.tag = Some((name, token.place)),
-                _ => properties.anchor = Some(self.scanner.slice(token.place.start + 1, token.place.end)),
+            let place = self.scanner.take();
+            if kind == TokenKind::Tag {
+                properties.tag = Some((self.scanner.take_tag_name(), place));
+            } else {
+                properties.anchor = Some(self.scanner.slice(place.start + 1, place.end));
             }
+            let first = properties.place.unwrap_or(place);
+            properties.place = Some(Place { end: place.end, ..first });
         }
     }
 
@@ -207,7 +209,7 @@ impl<'t> Composer<'t> {
         let prefix = match &*name.handle {
             "" => "",
             handle => match (self.directives.iter().find(|directive| directive.handle == handle), handle) {
-                (Some(directive), _) => &directive.prefix,
+                (Some(directive), _) => &directive.suffix,
                 (None, "!") => "!",
                 (None, "!!") => CORE_TAG_PREFIX,
                 (None, _) => {
@@ -229,7 +231,7 @@ impl<'t> Composer<'t> {
         })
     }
 
-    fn alias(&mut self) -> Result<Node, Error> {
+    fn alias(&mut self) -> Result<(), Error> {
         let place = self.scanner.head();
         let name = self.scanner.slice(place.start + 1, place.end);
         if !self.anchors.contains(name) {
@@ -238,26 +240,36 @@ impl<'t> Composer<'t> {
             return Err(Error::new(ErrorKind::Invalid, message, span));
         }
         self.scanner.take();
-        Ok(self.made(Kind::Alias(CompactString::new(name)), Style::Plain, place.start, place.end))
+        self.push(Kind::Alias(CompactString::new(name)), Style::Plain, place.start, place.end);
+        Ok(())
     }
 
-    fn scalar(&mut self) -> Node {
-        let token = self.scanner.take();
-        let TokenKind::Scalar(style, text) = token.kind else { unreachable!("the caller has seen a scalar") };
-        self.made(Kind::Scalar(text), style, token.place.start, token.place.end)
+    fn scalar(&mut self, style: Style) {
+        let place = self.scanner.take();
+        let quote = u32::from(style != Style::Plain);
+        let text = CompactString::new(self.scanner.slice(place.start + quote, place.end - quote));
+        self.push(Kind::Scalar(text), style, place.start, place.end);
+    }
+
+    fn cooked_scalar(&mut self, style: Style) {
+        let place = self.scanner.take();
+        let text = self.scanner.take_text();
+        self.push(Kind::Scalar(text), style, place.start, place.end);
     }
 
     /// A null that nothing is written for.
-    fn empty(&self, at: u32) -> Node {
-        self.made(Kind::default(), Style::Plain, at, at)
+    fn push_empty(&mut self, at: u32) {
+        self.push(Kind::default(), Style::Plain, at, at);
     }
 
-    fn made(&self, kind: Kind, style: Style, start: u32, end: u32) -> Node {
-        Node { kind, style, span: self.scanner.span(start, end), ..Node::default() }
+    #[inline]
+    fn push(&mut self, kind: Kind, style: Style, start: u32, end: u32) {
+        let span = self.scanner.span(start, end);
+        self.nodes.push(Node { kind, span, style, tag: Tag::Implicit, props: None });
     }
 
     /// Reads a collection, or nothing where an anchor or a tag stands for it.
-    fn collection(&mut self, context: Context, properties: Option<Place>) -> Result<Node, Error> {
+    fn collection(&mut self, context: Context, properties: Option<Place>) -> Result<(), Error> {
         let is_block = context != Context::Flow;
         let read = match self.peek()? {
             TokenKind::BlockEntry if context == Context::BlockEntry => Self::indentless_sequence,
@@ -270,7 +282,8 @@ impl<'t> Composer<'t> {
                     let line = self.scanner.head().line;
                     return Err(self.refuse(Some(line), "did not find expected node content"));
                 };
-                return Ok(self.empty(properties.end));
+                self.push_empty(properties.end);
+                return Ok(());
             }
         };
         if self.depth == MAX_DEPTH {
@@ -280,213 +293,211 @@ impl<'t> Composer<'t> {
             return Err(Error::new(ErrorKind::Limit, message, span).with_go_line(head.line + 1));
         }
         self.depth += 1;
-        let node = read(self)?;
+        read(self)?;
         self.depth -= 1;
-        Ok(node)
+        Ok(())
     }
 
     // Block collections.
 
-    fn block_sequence(&mut self) -> Result<Node, Error> {
-        let place = self.scanner.take().place;
-        let first = self.items.len();
+    fn block_sequence(&mut self) -> Result<(), Error> {
+        let place = self.scanner.take();
+        let first = self.nodes.len();
         loop {
             match self.peek()? {
                 TokenKind::BlockEntry => {}
                 TokenKind::BlockEnd => break,
                 _ => return Err(self.refuse(Some(place.line), "did not find expected '-' indicator")),
             }
-            let dash = self.scanner.take().place;
-            let item = match self.peek()? {
-                TokenKind::BlockEntry | TokenKind::BlockEnd => self.empty(dash.end),
+            let dash = self.scanner.take();
+            match self.peek()? {
+                TokenKind::BlockEntry | TokenKind::BlockEnd => self.push_empty(dash.end),
                 _ => self.node(Context::Block)?,
-            };
-            self.items.push(item);
+            }
         }
         self.scanner.take();
-        Ok(self.sequence(first, Style::Plain, place.start, None))
+        self.end_sequence(first, Style::Plain, place.start, None);
+        Ok(())
     }
 
     /// A sequence at the column of the mapping that it is a value of.
-    fn indentless_sequence(&mut self) -> Result<Node, Error> {
+    fn indentless_sequence(&mut self) -> Result<(), Error> {
         let start = self.scanner.head().start;
-        let first = self.items.len();
-        while matches!(self.peek()?, TokenKind::BlockEntry) {
-            let dash = self.scanner.take().place;
-            let item = match self.peek()? {
+        let first = self.nodes.len();
+        while self.peek()? == TokenKind::BlockEntry {
+            let dash = self.scanner.take();
+            match self.peek()? {
                 TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
-                    self.empty(dash.end)
+                    self.push_empty(dash.end);
                 }
                 _ => self.node(Context::Block)?,
-            };
-            self.items.push(item);
+            }
         }
-        Ok(self.sequence(first, Style::Plain, start, None))
+        self.end_sequence(first, Style::Plain, start, None);
+        Ok(())
     }
 
-    fn block_mapping(&mut self) -> Result<Node, Error> {
-        let place = self.scanner.take().place;
-        let first = self.entries.len();
+    fn block_mapping(&mut self) -> Result<(), Error> {
+        let place = self.scanner.take();
+        let first = self.nodes.len();
         loop {
             match self.peek()? {
                 TokenKind::Key => {}
                 TokenKind::BlockEnd => break,
                 _ => return Err(self.refuse(Some(place.line), "did not find expected key")),
             }
-            let indicator = self.scanner.take().place;
-            let key = self.block_entry(indicator.end)?;
-            let value = match self.peek()? {
-                TokenKind::Value => {
-                    let colon = self.scanner.take().place;
-                    self.block_entry(colon.end)?
-                }
-                _ => self.empty_after(&key),
-            };
-            self.entries.push(Entry { key, value });
+            self.block_entry()?;
+            if self.peek()? == TokenKind::Value {
+                self.block_entry()?;
+            } else {
+                self.push_empty_after_key();
+            }
         }
         self.scanner.take();
-        Ok(self.mapping(first, Style::Plain, place.start, None))
+        self.end_mapping(first, Style::Plain, place.start, None);
+        Ok(())
     }
 
-    /// A key or value behind its indicator, which may be nothing.
-    fn block_entry(&mut self, after: u32) -> Result<Node, Error> {
+    /// A key or value with its indicator, which may be all there is.
+    fn block_entry(&mut self) -> Result<(), Error> {
+        let indicator = self.scanner.take();
         match self.peek()? {
-            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(self.empty(after)),
+            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                self.push_empty(indicator.end);
+                Ok(())
+            }
             _ => self.node(Context::BlockEntry),
         }
     }
 
     /// The value of a key without a colon.
-    fn empty_after(&self, key: &Node) -> Node {
-        Node { span: Span { start: key.span.end, ..key.span }, ..Node::default() }
+    fn push_empty_after_key(&mut self) {
+        let key = self.nodes.last().map_or(Span::NONE, |key| key.span);
+        self.nodes.push(Node { span: Span { start: key.end, ..key }, ..Node::default() });
     }
 
     // Flow collections.
 
-    fn flow_sequence(&mut self) -> Result<Node, Error> {
-        let place = self.scanner.take().place;
-        let first = self.items.len();
-        let mut is_first = true;
-        while !matches!(self.peek()?, TokenKind::FlowSequenceEnd) {
-            if !std::mem::replace(&mut is_first, false) {
-                if !matches!(self.peek()?, TokenKind::FlowEntry) {
-                    return Err(self.refuse(Some(place.line), "did not find expected ',' or ']'"));
-                }
-                self.scanner.take();
-            }
-            match self.peek()? {
-                TokenKind::Key => {
-                    let pair = self.flow_pair()?;
-                    self.items.push(pair);
-                }
-                TokenKind::FlowSequenceEnd => break,
-                _ => {
-                    let item = self.node(Context::Flow)?;
-                    self.items.push(item);
-                }
+    fn flow_sequence(&mut self) -> Result<(), Error> {
+        let place = self.scanner.take();
+        let first = self.nodes.len();
+        while self.flow_continues(first, place, TokenKind::FlowSequenceEnd)? {
+            if self.peek()? == TokenKind::Key {
+                self.flow_pair()?;
+            } else {
+                self.node(Context::Flow)?;
             }
         }
-        let end = self.scanner.take().place.end;
-        Ok(self.sequence(first, Style::Flow, place.start, Some(end)))
+        let end = self.scanner.take().end;
+        self.end_sequence(first, Style::Flow, place.start, Some(end));
+        Ok(())
     }
 
     /// `key: value` as an item of a flow sequence: a mapping of one entry.
-    fn flow_pair(&mut self) -> Result<Node, Error> {
-        let indicator = self.scanner.take().place;
-        let key = match self.peek()? {
+    fn flow_pair(&mut self) -> Result<(), Error> {
+        let indicator = self.scanner.take();
+        let first = self.nodes.len();
+        match self.peek()? {
             // go-yaml forgets to leave the token that ends an empty key for what follows, and so refuses it there.
             TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
-                let end = self.scanner.take().place.end;
-                self.empty(end)
+                let end = self.scanner.take().end;
+                self.push_empty(end);
             }
             _ => self.node(Context::Flow)?,
-        };
-        let value = self.flow_value(&key, |kind| matches!(kind, TokenKind::FlowSequenceEnd))?;
-        self.peek()?;
-        let first = self.entries.len();
-        self.entries.push(Entry { key, value });
-        Ok(self.mapping(first, Style::Flow, indicator.start, None))
+        }
+        self.flow_value(TokenKind::FlowSequenceEnd)?;
+        self.end_mapping(first, Style::Flow, indicator.start, None);
+        Ok(())
     }
 
-    fn flow_mapping(&mut self) -> Result<Node, Error> {
-        let place = self.scanner.take().place;
-        let first = self.entries.len();
-        let is_end = |kind: &TokenKind| matches!(kind, TokenKind::FlowMappingEnd);
-        let mut is_first = true;
-        while !is_end(self.peek()?) {
-            if !std::mem::replace(&mut is_first, false) {
-                if !matches!(self.peek()?, TokenKind::FlowEntry) {
-                    return Err(self.refuse(Some(place.line), "did not find expected ',' or '}'"));
+    fn flow_mapping(&mut self) -> Result<(), Error> {
+        let place = self.scanner.take();
+        let first = self.nodes.len();
+        while self.flow_continues(first, place, TokenKind::FlowMappingEnd)? {
+            if self.peek()? == TokenKind::Key {
+                let indicator = self.scanner.take();
+                match self.peek()? {
+                    TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => {
+                        self.push_empty(indicator.end);
+                    }
+                    _ => self.node(Context::Flow)?,
                 }
-                self.scanner.take();
+                self.flow_value(TokenKind::FlowMappingEnd)?;
+            } else {
+                self.node(Context::Flow)?;
+                self.push_empty_after_key();
             }
-            let entry = match self.peek()? {
-                TokenKind::Key => {
-                    let indicator = self.scanner.take().place;
-                    let key = match self.peek()? {
-                        TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => {
-                            self.empty(indicator.end)
-                        }
-                        _ => self.node(Context::Flow)?,
-                    };
-                    let value = self.flow_value(&key, is_end)?;
-                    Entry { key, value }
-                }
-                kind if is_end(kind) => break,
-                _ => {
-                    let key = self.node(Context::Flow)?;
-                    self.peek()?;
-                    let value = self.empty_after(&key);
-                    Entry { key, value }
-                }
-            };
-            self.entries.push(entry);
         }
-        let end = self.scanner.take().place.end;
-        Ok(self.mapping(first, Style::Flow, place.start, Some(end)))
+        let end = self.scanner.take().end;
+        self.end_mapping(first, Style::Flow, place.start, Some(end));
+        Ok(())
+    }
+
+    /// Reads the comma before another item of a flow collection that began at `place`, or finds its end.
+    fn flow_continues(&mut self, first: usize, place: Place, end: TokenKind) -> Result<bool, Error> {
+        if self.peek()? == end {
+            return Ok(false);
+        }
+        if self.nodes.len() > first {
+            if self.peek()? != TokenKind::FlowEntry {
+                let closing = if end == TokenKind::FlowSequenceEnd { ']' } else { '}' };
+                let message = format!("did not find expected ',' or '{closing}'");
+                return Err(self.refuse(Some(place.line), &message));
+            }
+            self.scanner.take();
+        }
+        Ok(self.peek()? != end)
     }
 
     /// The value of a key in a flow collection, which may be nothing.
-    fn flow_value(&mut self, key: &Node, is_end: impl Fn(&TokenKind) -> bool) -> Result<Node, Error> {
-        if !matches!(self.peek()?, TokenKind::Value) {
-            return Ok(self.empty_after(key));
+    fn flow_value(&mut self, end: TokenKind) -> Result<(), Error> {
+        if self.peek()? != TokenKind::Value {
+            self.push_empty_after_key();
+            return Ok(());
         }
-        let colon = self.scanner.take().place;
-        match self.peek()? {
-            TokenKind::FlowEntry => Ok(self.empty(colon.end)),
-            kind if is_end(kind) => Ok(self.empty(colon.end)),
-            _ => self.node(Context::Flow),
+        let colon = self.scanner.take();
+        let kind = self.peek()?;
+        if kind == TokenKind::FlowEntry || kind == end {
+            self.push_empty(colon.end);
+            return Ok(());
         }
+        self.node(Context::Flow)
     }
 
     // Ends of collections.
 
-    /// Makes a sequence of the items since `first`; one in block style ends with its last item.
-    fn sequence(&mut self, first: usize, style: Style, start: u32, end: Option<u32>) -> Node {
-        let items: Vec<Node> = self.items.drain(first..).collect();
-        let mut node = self.made(Kind::Sequence(Vec::new()), style, start, end.unwrap_or(start));
-        if let (None, Some(last)) = (end, items.last()) {
-            node.span.end = last.span.end;
-        }
-        node.kind = Kind::Sequence(items);
-        node
+    /// Makes a sequence of the nodes since `first`; one in block style ends with its last item.
+    fn end_sequence(&mut self, first: usize, style: Style, start: u32, end: Option<u32>) {
+        let span = self.collection_span(first, start, end);
+        let items = self.nodes.drain(first..).collect();
+        self.nodes.push(Node { kind: Kind::Sequence(items), span, style, ..Node::default() });
     }
 
-    /// Makes a mapping of the entries since `first`; one in block style ends with its last value.
-    fn mapping(&mut self, first: usize, style: Style, start: u32, end: Option<u32>) -> Node {
-        let entries: Vec<Entry> = self.entries.drain(first..).collect();
-        duplicate::find(&entries, &mut self.duplicates);
-        let mut node = self.made(Kind::Mapping(Vec::new()), style, start, end.unwrap_or(start));
-        if let (None, Some(last)) = (end, entries.last()) {
-            node.span.end = last.value.span.end;
+    /// Makes a mapping of the nodes since `first`, keys and values in turn.
+    fn end_mapping(&mut self, first: usize, style: Style, start: u32, end: Option<u32>) {
+        let span = self.collection_span(first, start, end);
+        let mut entries = Vec::with_capacity((self.nodes.len() - first) / 2);
+        let mut nodes = self.nodes.drain(first..);
+        while let (Some(key), Some(value)) = (nodes.next(), nodes.next()) {
+            entries.push(Entry { key, value });
         }
-        node.kind = Kind::Mapping(entries);
-        node
+        drop(nodes);
+        duplicate::find(&entries, &mut self.duplicates);
+        self.nodes.push(Node { kind: Kind::Mapping(entries), span, style, ..Node::default() });
+    }
+
+    fn collection_span(&self, first: usize, start: u32, end: Option<u32>) -> Span {
+        let mut span = self.scanner.span(start, end.unwrap_or(start));
+        if let (None, Some(last)) = (end, self.nodes[first..].last()) {
+            span.end = last.span.end;
+        }
+        span
     }
 
     // Tokens.
 
-    fn peek(&mut self) -> Result<&TokenKind, Error> {
+    #[inline]
+    fn peek(&mut self) -> Result<TokenKind, Error> {
         self.scanner.peek()
     }
 

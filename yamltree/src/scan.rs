@@ -14,7 +14,9 @@ mod token;
 
 use std::collections::VecDeque;
 
-pub(crate) use token::{Place, TagDirective, TagName, TokenKind};
+use compact_str::CompactString;
+
+pub(crate) use token::{Place, TagName, TokenKind};
 
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -71,6 +73,9 @@ pub(crate) struct Scanner<'t> {
     /// The tokens that may turn out to be keys, with their place in `simple_keys`, which another key may have by now.
     key_tokens: VecDeque<(usize, usize)>,
     tokens: VecDeque<Token>,
+    /// The texts of the cooked scalars and the names of the tags in the queue.
+    texts: VecDeque<CompactString>,
+    tag_names: VecDeque<TagName>,
     /// How many tokens must be known before the first is handed out.
     look_ahead: usize,
     /// How many tokens the composer has taken.
@@ -113,7 +118,9 @@ impl<'t> Scanner<'t> {
             simple_key_allowed: true,
             simple_keys: vec![key],
             key_tokens: VecDeque::new(),
-            tokens: VecDeque::new(),
+            tokens: VecDeque::with_capacity(16),
+            texts: VecDeque::new(),
+            tag_names: VecDeque::new(),
             look_ahead: if dialect == Dialect::V3 { 3 } else { 1 },
             taken: 0,
             head_ready: false,
@@ -133,14 +140,19 @@ impl<'t> Scanner<'t> {
 
     /// What the next token is; it stays in the queue.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Result<&TokenKind, Error> {
+    pub(crate) fn peek(&mut self) -> Result<TokenKind, Error> {
         if !self.head_ready {
-            while self.must_fetch()? {
-                self.fetch_next()?;
-            }
-            self.head_ready = true;
+            self.fill_queue()?;
         }
-        Ok(&self.tokens[0].kind)
+        Ok(self.tokens[0].kind)
+    }
+
+    fn fill_queue(&mut self) -> Result<(), Error> {
+        while self.must_fetch()? {
+            self.fetch_next()?;
+        }
+        self.head_ready = true;
+        Ok(())
     }
 
     /// Where the token stands that [`Self::peek`] has shown.
@@ -149,10 +161,25 @@ impl<'t> Scanner<'t> {
     }
 
     /// Takes the token that [`Self::peek`] has shown.
-    pub(crate) fn take(&mut self) -> Token {
+    pub(crate) fn take(&mut self) -> Place {
         self.head_ready = false;
         self.taken += 1;
-        self.tokens.pop_front().expect("peek put a token there")
+        self.tokens.pop_front().expect("peek put a token there").place
+    }
+
+    /// The text of the cooked scalar that was taken.
+    pub(crate) fn take_text(&mut self) -> CompactString {
+        self.texts.pop_front().unwrap_or_default()
+    }
+
+    /// The name of the tag, or of the directive, that was taken.
+    pub(crate) fn take_tag_name(&mut self) -> TagName {
+        self.tag_names.pop_front().expect("each tag has left its name")
+    }
+
+    /// The name of the tag, or of the directive, at the head of the queue.
+    pub(crate) fn tag_name(&self) -> &TagName {
+        &self.tag_names[0]
     }
 
     /// The text between two bytes.

@@ -59,7 +59,8 @@ impl Scanner<'_> {
             text.push_str(&empty_lines);
         }
         let style = if literal { Style::Literal } else { Style::Folded };
-        self.push(TokenKind::Scalar(style, CompactString::from(text)), start, end);
+        self.texts.push_back(CompactString::new(text));
+        self.push(TokenKind::CookedScalar(style), start, end);
         Ok(())
     }
 

@@ -14,37 +14,38 @@ impl Scanner<'_> {
         self.simple_key_allowed = false;
         let start = self.mark();
         self.pos += 1;
-        let text = match self.pass_simple_quoted(single) {
-            Some(text) => text,
-            None => CompactString::from(self.scan_quoted(start, single)?),
-        };
         let style = if single { Style::SingleQuoted } else { Style::DoubleQuoted };
-        self.push_scalar(TokenKind::Scalar(style, text), key, start, self.pos);
+        let kind = if self.pass_simple_quoted(single) {
+            TokenKind::Scalar(style)
+        } else {
+            let text = self.scan_quoted(start, single)?;
+            self.texts.push_back(CompactString::new(text));
+            TokenKind::CookedScalar(style)
+        };
+        self.push_scalar(kind, key, start, self.pos);
         Ok(())
     }
 
     /// The common case: one line without escapes. Moves past the closing quote.
-    fn pass_simple_quoted(&mut self, single: bool) -> Option<CompactString> {
+    fn pass_simple_quoted(&mut self, single: bool) -> bool {
         if !self.traits.only_lf {
-            return None;
+            return false;
         }
         let rest = &self.bytes[self.pos..];
-        let len = if single {
-            memchr::memchr2(b'\'', b'\n', rest)?
+        let found = if single {
+            memchr::memchr2(b'\'', b'\n', rest)
         } else {
-            memchr::memchr3(b'"', b'\\', b'\n', rest)?
+            memchr::memchr3(b'"', b'\\', b'\n', rest)
         };
-        let end = self.pos + len;
+        let Some(end) = found.map(|len| self.pos + len) else { return false };
         let closes = match self.byte(end) {
             b'\'' => self.byte(end + 1) != b'\'',
             byte => byte == b'"',
         };
-        if !closes {
-            return None;
+        if closes {
+            self.pos = end + 1;
         }
-        let text = CompactString::new(&self.text[self.pos..end]);
-        self.pos = end + 1;
-        Some(text)
+        closes
     }
 
     fn scan_quoted(&mut self, start: Mark, single: bool) -> Result<String, Error> {

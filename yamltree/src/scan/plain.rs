@@ -80,11 +80,14 @@ impl Scanner<'_> {
             // A new line begins a new key, unless text was the last thing on it.
             self.simple_key_allowed = !breaks.is_empty();
         }
-        let text = match text {
-            Some(text) => CompactString::from(text),
-            None => CompactString::new(&self.text[start.pos..end]),
+        let kind = match text {
+            Some(text) => {
+                self.texts.push_back(CompactString::new(text));
+                TokenKind::CookedScalar(Style::Plain)
+            }
+            None => TokenKind::Scalar(Style::Plain),
         };
-        self.push_scalar(TokenKind::Scalar(Style::Plain, text), key, start, end);
+        self.push_scalar(kind, key, start, end);
         Ok(())
     }
 

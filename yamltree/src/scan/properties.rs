@@ -1,7 +1,7 @@
 //! Anchors, aliases, tags and directives.
 
 use super::chars::{is_blank, is_uri, is_word};
-use super::{Mark, Scanner, TagDirective, TagName, TokenKind};
+use super::{Mark, Scanner, TagName, TokenKind};
 use crate::error::Error;
 
 impl Scanner<'_> {
@@ -30,7 +30,8 @@ impl Scanner<'_> {
         if !self.is_space(self.pos) {
             return Err(self.error(start, "did not find expected whitespace or line break"));
         }
-        self.push(TokenKind::Tag(Box::new(name)), start, self.pos);
+        self.tag_names.push_back(name);
+        self.push(TokenKind::Tag, start, self.pos);
         Ok(())
     }
 
@@ -184,11 +185,12 @@ impl Scanner<'_> {
             return Err(self.error(start, "did not find expected whitespace"));
         }
         self.pass_blanks();
-        let prefix = self.scan_tag_uri(start, String::new())?;
+        let suffix = self.scan_tag_uri(start, String::new())?;
         if !self.is_space(self.pos) {
             return Err(self.error(start, "did not find expected whitespace or line break"));
         }
-        Ok(TokenKind::TagDirective(Box::new(TagDirective { handle, prefix })))
+        self.tag_names.push_back(TagName { handle, suffix });
+        Ok(TokenKind::TagDirective)
     }
 
     fn pass_word(&mut self) {

@@ -1,11 +1,9 @@
 //! What the scanner hands to the composer.
 
-use compact_str::CompactString;
-
 use crate::node::Style;
 
-/// A lexical unit with its place.
-#[derive(Debug)]
+/// A lexical unit with its place. Small, as each passes through a queue: what few of them hold waits beside it.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) place: Place,
@@ -24,11 +22,11 @@ pub(crate) struct Place {
 
 /// The units of YAML's grammar. Those of block style that no byte stands for (a collection's start and end, a key
 /// without `?`) are made up by the scanner from indentation.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     StreamEnd,
     VersionDirective(u8, u8),
-    TagDirective(Box<TagDirective>),
+    TagDirective,
     DocumentStart,
     DocumentEnd,
     BlockSequenceStart,
@@ -46,18 +44,15 @@ pub(crate) enum TokenKind {
     Alias,
     /// `&name`; the name is what follows the first byte.
     Anchor,
-    Tag(Box<TagName>),
-    Scalar(Style, CompactString),
+    Tag,
+    /// The text is what lies between the quotes, if any.
+    Scalar(Style),
+    /// A scalar whose text is not what is written.
+    CookedScalar(Style),
 }
 
-/// `%TAG handle prefix`
-#[derive(Debug)]
-pub(crate) struct TagDirective {
-    pub(crate) handle: String,
-    pub(crate) prefix: String,
-}
-
-/// A tag as written: `!!str` is the handle `!!` and the suffix `str`; `!<text>` has no handle.
+/// A tag as written: `!!str` is the handle `!!` and the suffix `str`; `!<text>` has no handle. In `%TAG` a prefix
+/// stands in the suffix's place.
 #[derive(Debug)]
 pub(crate) struct TagName {
     pub(crate) handle: String,
