@@ -57,7 +57,7 @@ fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {
         Frame { kustomization: &kustomization, loader: &loader, origin, helm_namespace: None, depth: 0 };
     let mut all = frame.accumulate(Accumulator::new(cx), cx)?;
 
-    hash::append_hashes(&mut all.map, cx)?;
+    hash::append_hashes(&mut all.map)?;
     nameref::update_references(&mut all.map, &all.config, cx)?;
     vars::resolve(&mut all.map, &all.vars, &all.config, cx)?;
     finish::drop_local_config(&mut all.map)?;
@@ -227,7 +227,7 @@ impl Frame<'_> {
                 if resource.origin.is_none() {
                     resource.origin = step.origin.clone().map(Box::new);
                 }
-                all.map.absorb(resource)?;
+                all.map.absorb(resource, cx)?;
             }
         }
         Ok(())

@@ -129,13 +129,14 @@ fn take_annotations(resource: &mut Resource) -> Vec<Entry> {
     }
 }
 
-/// An annotation's value is the text that was written, whatever type it would be read as.
+/// An annotation's value is the text that was written, whatever type it would be read as. Its key loses its quotes, so
+/// that `"1"` becomes a number, which is refused.
 fn make_string(entry: &mut Entry) {
-    for node in [&mut entry.key, &mut entry.value] {
+    for (node, tag) in [(&mut entry.key, Tag::Implicit), (&mut entry.value, Tag::Str)] {
         if !node.is_scalar() {
             *node = Node::string("").at(node.span);
         }
-        node.tag = Tag::Str;
+        node.tag = tag;
         node.style = Style::Plain;
     }
 }

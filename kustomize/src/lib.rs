@@ -29,6 +29,8 @@ mod schema;
 mod sort;
 mod sources;
 mod target;
+#[cfg(test)]
+mod testing;
 mod transform;
 mod vars;
 mod warning;

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resid::ResId;
 use crate::resource::{Behavior, Resource};
@@ -96,7 +97,7 @@ impl ResMap {
     }
 
     /// Takes in a generated resource: adds it, or merges it into or puts it in the place of the one of its id.
-    pub(crate) fn absorb(&mut self, mut resource: Resource) -> Result<()> {
+    pub(crate) fn absorb(&mut self, mut resource: Resource, cx: &Context<'_>) -> Result<()> {
         let matches = self.with_any_id(resource.id());
         let &[position] = matches else {
             if matches.is_empty() {
@@ -116,7 +117,7 @@ impl ResMap {
         let old = &self.resources[position];
         match resource.behavior {
             Behavior::Replace => crate::generate::replace_generated(&mut resource, old),
-            Behavior::Merge => crate::generate::merge_generated(&mut resource, old),
+            Behavior::Merge => crate::generate::merge_generated(&mut resource, old, cx),
             Behavior::Create | Behavior::Unspecified => {
                 return Err(already_registered(&resource, old)
                     .hint("set `behavior: merge` or `behavior: replace` to change the existing one"));

@@ -1,7 +1,7 @@
 //! A resource: its tree, with what the build must remember of it.
 
 use compact_str::CompactString;
-use yamltree::{Node, Span};
+use yamltree::{Dialect, Node, Resolved, Span, Style, resolve};
 
 use crate::origin::Origin;
 use crate::resid::{Gvk, ResId};
@@ -137,11 +137,24 @@ impl Resource {
     }
 
     pub(crate) fn set_name(&mut self, name: &str) {
-        self.set_metadata("name", Node::plain(name));
+        self.set_text("name", name);
     }
 
     pub(crate) fn set_namespace(&mut self, namespace: &str) {
-        self.set_metadata("namespace", Node::plain(namespace));
+        self.set_text("namespace", namespace);
+    }
+
+    /// Puts a text under `metadata` as kyaml's `FieldSetter` does: without a tag, in the style of what stood there.
+    fn set_text(&mut self, key: &str, text: &str) {
+        let style = self.metadata(key).map_or_else(|| new_style(text), |old| old.style);
+        self.set_metadata(key, Node::plain(text).with_style(style));
+    }
+
+    /// Takes a value out from under `metadata`.
+    pub(crate) fn remove_metadata(&mut self, key: &str) {
+        if let Some(metadata) = self.node.get_mut("metadata") {
+            metadata.remove(key);
+        }
     }
 
     /// Puts a value under `metadata`, which is made where it is missing.
@@ -153,6 +166,12 @@ impl Resource {
             metadata.set(key, value);
         }
     }
+}
+
+/// The style that kyaml's `FieldSetter` gives to a new string: quotes where it would else be read as something else.
+pub(crate) fn new_style(text: &str) -> Style {
+    let is_string = text.is_empty() || resolve(text, Dialect::V2) == Resolved::Str;
+    if is_string { Style::Plain } else { Style::DoubleQuoted }
 }
 
 /// Whether a node is a null in go-yaml v3's reading.

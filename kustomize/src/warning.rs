@@ -66,6 +66,8 @@ codes! {
     AmbiguousReference = "KUST-W016";
     /// A part of the input has no effect and is lost without a word by Kustomize.
     Ignored = "KUST-W017";
+    /// A key of a generated ConfigMap or Secret is none that Kubernetes takes, or stands without a value.
+    GeneratedKey = "KUST-W018";
 }
 
 /// One warning with its place.

@@ -151,6 +151,13 @@ impl Node {
         self
     }
 
+    /// The same node in another style.
+    #[must_use]
+    pub fn with_style(mut self, style: Style) -> Self {
+        self.style = style;
+        self
+    }
+
     /// The text of a scalar, whatever its type; `None` for anything else.
     #[must_use]
     pub fn text(&self) -> Option<&str> {

@@ -1,11 +1,21 @@
 //! What makes resources: the built-in generators, in the order in which a kustomization runs them.
 
+mod args;
+mod base64;
+mod configmap;
+mod iam_policy;
+mod merge;
+mod secret;
+mod sources;
+
 use yamltree::Node;
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::resource::Resource;
 use crate::target::Target;
+
+pub(crate) use merge::{merge_generated, replace_generated};
 
 /// A source of resources.
 pub(crate) trait Generator {
@@ -17,20 +27,12 @@ pub(crate) struct Builtin {
     /// The kind by which `generators:` names it.
     pub(crate) kind: &'static str,
     /// The generators that a kustomization's fields ask for, in their order.
-    pub(crate) from_fields: fn(&Target<'_, '_>) -> Result<Vec<Box<dyn Generator>>>,
+    pub(crate) from_fields: FromFields,
     /// The generator that a configuration file or inline configuration asks for.
     pub(crate) from_config: fn(&Node, &Target<'_, '_>) -> Result<Box<dyn Generator>>,
 }
 
+type FromFields = fn(&Target<'_, '_>) -> Result<Vec<Box<dyn Generator>>>;
+
 /// The built-in generators. Their order is the order in which they run.
-pub(crate) const BUILTINS: &[Builtin] = &[];
-
-/// What `behavior: replace` keeps of the resource that is replaced.
-pub(crate) fn replace_generated(new: &mut Resource, old: &Resource) {
-    new.take_history(old);
-}
-
-/// What `behavior: merge` takes over from the resource that is merged into.
-pub(crate) fn merge_generated(new: &mut Resource, old: &Resource) {
-    new.take_history(old);
-}
+pub(crate) const BUILTINS: &[Builtin] = &[configmap::BUILTIN, secret::BUILTIN, iam_policy::BUILTIN];

@@ -1,5 +1,7 @@
 //! What changes resources: the built-in transformers, in the order in which a kustomization runs them.
 
+mod hash;
+
 use yamltree::Node;
 
 use crate::context::Context;
@@ -23,4 +25,4 @@ pub(crate) struct Builtin {
 }
 
 /// The built-in transformers. Their order is the order in which they run.
-pub(crate) const BUILTINS: &[Builtin] = &[];
+pub(crate) const BUILTINS: &[Builtin] = &[hash::BUILTIN];

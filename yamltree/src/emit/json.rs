@@ -20,15 +20,17 @@ pub struct JsonOptions {
     pub dialect: Dialect,
     /// Whether `<`, `>` and `&` are escaped, as `json.Marshal` does.
     pub escape_html: bool,
+    /// Whether whole numbers become floats, as they do when Go decodes JSON without a type and encodes it once more.
+    pub floats: bool,
     /// The spaces of a level; `None` for everything on one line.
     pub indent: Option<usize>,
 }
 
 impl JsonOptions {
     /// `json.Marshal` of what kyaml decodes.
-    pub const KYAML: Self = Self { dialect: Dialect::V3, escape_html: true, indent: None };
+    pub const KYAML: Self = Self { dialect: Dialect::V3, escape_html: true, floats: false, indent: None };
     /// `YAMLToJSON` of `sigs.k8s.io/yaml`.
-    pub const SIGS: Self = Self { dialect: Dialect::V2, escape_html: true, indent: None };
+    pub const SIGS: Self = Self { dialect: Dialect::V2, escape_html: true, floats: false, indent: None };
 }
 
 /// Appends a node as JSON, without a line break at its end.
@@ -120,6 +122,16 @@ impl Sink for JsonWriter<'_> {
         let _ = match value {
             Value::Null => self.out.write_str("null"),
             Value::Bool(value) => write!(self.out, "{value}"),
+            #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
+            Value::Int(int) if self.options.floats => {
+                push_json_float(self.out, *int as f64);
+                Ok(())
+            }
+            #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
+            Value::Uint(uint) if self.options.floats => {
+                push_json_float(self.out, *uint as f64);
+                Ok(())
+            }
             Value::Int(int) => write!(self.out, "{int}"),
             Value::Uint(uint) => write!(self.out, "{uint}"),
             Value::Timestamp(timestamp) => write!(self.out, "\"{timestamp}\""),
