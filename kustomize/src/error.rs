@@ -138,6 +138,12 @@ impl Error {
         &self.0.message
     }
 
+    /// Where it is wrong, before that is tied to a file.
+    #[cfg(test)]
+    pub(crate) fn span(&self) -> Span {
+        self.0.span
+    }
+
     /// What to do about it, when there is something to say.
     #[must_use]
     pub fn help(&self) -> Option<&str> {

@@ -13,6 +13,7 @@ mod finish;
 mod function;
 mod generate;
 mod hash;
+mod json;
 mod kustomization;
 mod loader;
 mod nameref;
