@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use yamltree::{Entry, Node};
+use yamltree::{Dialect, Entry, Node, Resolved};
 
 use super::tables::{Field, KUBERNETES, NONE, Range, Resource, Scope, Shape, Tables};
 use crate::decode::{self, wrong_type};
@@ -174,7 +174,7 @@ impl Builder {
             filled.fields = self.fields(mapping(properties, "properties")?)?;
         }
         if let Some(each) = field(schema, "additionalProperties")
-            && decode::boolean(each, "additionalProperties").is_err()
+            && !matches!(each.resolved(Dialect::V2), Ok(Resolved::Bool(_)))
         {
             filled.each = self.inner(Slot::Each(shape), each)?;
         }
