@@ -155,23 +155,29 @@ impl Seen {
         }
         let outer_blank = |char| char == ' ' || is_break(char);
         seen.outer_blank = text.starts_with(outer_blank) || text.ends_with(outer_blank);
-        let mut previous = None;
-        let mut chars = text.chars().peekable();
-        while let Some(char) = chars.next() {
-            if previous.is_some() {
-                seen.indicator(char, previous, chars.peek().copied());
+        let mut at = 0;
+        while let Some(&byte) = text.as_bytes().get(at) {
+            // Most bytes are of no class, and need no look at what they stand between.
+            if CLASSES[usize::from(byte)] == 0 {
+                at += 1;
+                continue;
             }
-            seen.blank(char, previous);
-            previous = Some(char);
+            let (before, rest) = text.split_at(at);
+            let mut rest = rest.chars();
+            let Some(char) = rest.next() else { break };
+            seen.note(char, before.chars().next_back(), rest.as_str().chars().next());
+            at += char.len_utf8();
         }
         seen
     }
 
-    /// Notes a character, other than the first, that can end a plain scalar.
-    fn indicator(&mut self, char: char, previous: Option<char>, next: Option<char>) {
+    /// Notes a character between two others.
+    fn note(&mut self, char: char, previous: Option<char>, next: Option<char>) {
         match char {
-            ',' | '?' | '[' | ']' | '{' | '}' => self.flow_indicator = true,
-            ':' => {
+            ' ' => self.break_space |= previous.is_some_and(is_break),
+            '\t' => self.tab = true,
+            ',' | '?' | '[' | ']' | '{' | '}' => self.flow_indicator |= previous.is_some(),
+            ':' if previous.is_some() => {
                 self.flow_indicator = true;
                 self.block_indicator |= matches!(next, None | Some(' ' | '\t'));
             }
@@ -179,19 +185,9 @@ impl Seen {
                 self.flow_indicator = true;
                 self.block_indicator = true;
             }
-            _ => {}
+            _ => self.special |= !is_printable(char),
         }
-    }
-
-    fn blank(&mut self, char: char, previous: Option<char>) {
-        if char == '\t' {
-            self.tab = true;
-        } else if !is_printable(char) {
-            self.special = true;
-        }
-        if char == ' ' {
-            self.break_space |= previous.is_some_and(is_break);
-        } else if is_break(char) {
+        if is_break(char) {
             self.line_break = true;
             self.space_break |= previous == Some(' ');
         }

@@ -18,7 +18,7 @@ pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
 pub use self::sigs::to_sigs_yaml;
 
-use self::analysis::{Analysis, NEWLINE, classes};
+use self::analysis::{Analysis, Classes, NEWLINE, classes};
 use crate::dialect::Dialect;
 use crate::node::Style;
 use crate::resolve::{Resolved, old_bool, resolve};
@@ -163,15 +163,7 @@ impl<'o> Emitter<'o> {
     /// Writes a string so that it reads back as that string: quoted where its text would be read otherwise, as a
     /// block where it has several lines.
     pub fn string(&mut self, text: &str) {
-        let classes = classes(text);
-        let style = if classes & NEWLINE != 0 {
-            Style::Literal
-        } else if reads_as_string(text, self.options.dialect) {
-            Style::Plain
-        } else {
-            Style::DoubleQuoted
-        };
-        self.scalar_of(text, classes, style, Properties::default());
+        self.string_of(text, classes(text));
     }
 
     /// Writes a null, a boolean or a number by its text.
@@ -254,7 +246,19 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    fn scalar_of(&mut self, text: &str, classes: u8, style: Style, properties: Properties<'_>) {
+    /// [`Emitter::string`] for a text whose classes are known.
+    fn string_of(&mut self, text: &str, classes: Classes) {
+        let style = if classes & NEWLINE != 0 {
+            Style::Literal
+        } else if reads_as_string(text, self.options.dialect) {
+            Style::Plain
+        } else {
+            Style::DoubleQuoted
+        };
+        self.scalar_of(text, classes, style, Properties::default());
+    }
+
+    fn scalar_of(&mut self, text: &str, classes: Classes, style: Style, properties: Properties<'_>) {
         let analysis = Analysis::of(text, classes, self.options.dialect);
         let simple = !analysis.multiline && text.len() + properties.len() <= MAX_SIMPLE_KEY;
         let place = self.open(simple);
@@ -349,7 +353,8 @@ impl<'o> Emitter<'o> {
             self.put(anchor);
         }
         if let Some(tag) = properties.tag {
-            self.indicator(tag, true, false, false);
+            self.indicator("", true, false, false);
+            self.put(tag);
         }
     }
 
@@ -379,12 +384,14 @@ impl<'o> Emitter<'o> {
         self.indention |= self.options.dialect == Dialect::V3;
     }
 
+    /// Writes something in ASCII that is part of the syntax.
     fn indicator(&mut self, indicator: &str, after_blank: bool, is_blank: bool, keeps_indention: bool) {
         if after_blank && !self.whitespace {
             self.out.push(' ');
             self.column += 1;
         }
-        self.put(indicator);
+        self.out.push_str(indicator);
+        self.column += indicator.len();
         self.whitespace = is_blank;
         self.indention &= keeps_indention;
     }

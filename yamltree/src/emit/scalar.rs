@@ -11,7 +11,7 @@ impl Emitter<'_> {
             Style::Plain | Style::Flow => self.write_plain(text, classes, folds),
             Style::SingleQuoted => self.write_single_quoted(text, folds),
             Style::DoubleQuoted => self.write_double_quoted(text, folds),
-            Style::Literal => self.write_literal(text),
+            Style::Literal => self.write_literal(text, classes),
             Style::Folded => self.write_folded(text),
         }
     }
@@ -27,12 +27,7 @@ impl Emitter<'_> {
         let width = self.options.width();
         let fits = self.column.saturating_add(text.len()) <= width;
         if fits || !folds || classes & SPACE == 0 {
-            if classes & WIDE == 0 {
-                self.out.push_str(text);
-                self.column += text.len();
-            } else {
-                self.put(text);
-            }
+            self.put_classed(text, classes);
         } else {
             self.put_folded_words(text);
         }
@@ -156,16 +151,16 @@ impl Emitter<'_> {
         self.put(short);
     }
 
-    fn write_literal(&mut self, text: &str) {
+    fn write_literal(&mut self, text: &str, classes: Classes) {
         self.indicator("|", true, false, false);
         self.block_header(text);
         let mut rest = text;
         while !rest.is_empty() {
-            let end = rest.find(is_break).unwrap_or(rest.len());
-            let (line, after) = rest.split_at(end);
+            let end = if classes & WIDE == 0 { rest.find('\n') } else { rest.find(is_break) };
+            let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
             if !line.is_empty() {
                 self.new_line();
-                self.put(line);
+                self.put_classed(line, classes);
                 self.indention = false;
             }
             let mut after = after.chars();
@@ -226,6 +221,11 @@ impl Emitter<'_> {
         self.line_break();
         self.indention = true;
         self.whitespace = true;
+    }
+
+    fn put_classed(&mut self, text: &str, classes: Classes) {
+        self.out.push_str(text);
+        self.column += if classes & WIDE == 0 { text.len() } else { text.chars().count() };
     }
 
     fn put_char(&mut self, char: char) {

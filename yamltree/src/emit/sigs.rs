@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::analysis::{CONTROL, WIDE, classes};
+use super::analysis::{CONTROL, Classes, WIDE, classes};
 use super::json::push_json_string;
 use super::walk::{KeyOrder, Sink, Value, walk};
 use super::{EmitOptions, Emitter, Start};
@@ -49,10 +49,11 @@ impl Sink for SigsWriter<'_> {
     }
 
     fn key(&mut self, key: &str, span: Span) -> Result<(), Error> {
-        if key.contains(NEXT_LINE) || is_too_long_a_key(key) {
+        let classes = classes(key);
+        if is_too_long_a_key(key) || (classes & WIDE != 0 && key.contains(NEXT_LINE)) {
             return Err(Error::new(ErrorKind::Invalid, "did not find expected ',' or '}'", span));
         }
-        self.string(key, span)
+        self.string(key, classes, span)
     }
 
     fn value(&mut self, value: &Value<'_>, span: Span) -> Result<(), Error> {
@@ -64,7 +65,7 @@ impl Sink for SigsWriter<'_> {
             Value::Uint(uint) => self.number(|text| text.push_str(&uint.to_string())),
             Value::Float(float) => self.number(|text| push_float(text, *float)),
             Value::Timestamp(timestamp) => self.emitter.string(&timestamp.to_string()),
-            Value::Str(text) => return self.string(text, span),
+            Value::Str(text) => return self.string(text, classes(text), span),
         }
         Ok(())
     }
@@ -77,7 +78,11 @@ impl SigsWriter<'_> {
         self.emitter.plain(&self.number);
     }
 
-    fn string(&mut self, text: &str, span: Span) -> Result<(), Error> {
+    fn string(&mut self, text: &str, of_text: Classes, span: Span) -> Result<(), Error> {
+        if of_text & (CONTROL | WIDE) == 0 {
+            self.emitter.string_of(text, of_text);
+            return Ok(());
+        }
         let text = through_json(text, span)?;
         self.emitter.string(&text);
         Ok(())
@@ -112,9 +117,6 @@ fn is_too_long_a_key(key: &str) -> bool {
 
 /// A string as go-yaml v2 reads it from JSON, where some characters stand unescaped that YAML has other plans for.
 fn through_json(text: &str, span: Span) -> Result<Cow<'_, str>, Error> {
-    if classes(text) & (CONTROL | WIDE) == 0 {
-        return Ok(Cow::Borrowed(text));
-    }
     let refused = |char| matches!(char, '\u{7F}'..='\u{84}' | '\u{86}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
     if text.contains(refused) {
         return Err(Error::new(ErrorKind::Invalid, "control characters are not allowed", span));
