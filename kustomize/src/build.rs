@@ -141,7 +141,7 @@ impl Frame<'_> {
                         all.map.append_all(resources).map_err(via)?;
                         continue;
                     }
-                    Err(error) if repository::parse(&entry.text).is_none() => return Err(error),
+                    Err(error) if matches!(repository::parse(&entry.text), Ok(None)) => return Err(error),
                     Err(_) => {}
                 }
             }

@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::LoadRestrictor;
 use crate::read::{self, Kept};
 use crate::repository::{self, RepositoryEntry};
+use crate::warning::Code;
 use crate::world::{FileKind, RemoteError};
 
 /// A text file that was read.
@@ -73,7 +74,7 @@ struct Checkout {
 impl Loader {
     /// A loader at the folder of the kustomization that a build starts with: a path, or the address of a repository.
     pub(crate) fn new(path: &Path, cx: &Context<'_>) -> Result<Self> {
-        if let Some(entry) = path.to_str().and_then(repository::parse) {
+        if let Some(entry) = path.to_str().map(repository::parse).transpose()?.flatten() {
             return Self::at_repository(entry, None, Span::NONE, cx);
         }
         let root = directory(path, cx)?;
@@ -102,7 +103,7 @@ impl Loader {
         if entry.text.is_empty() {
             return Err(Error::invalid("the path is empty").at(entry.span));
         }
-        if let Some(repository) = repository::parse(&entry.text) {
+        if let Some(repository) = repository::parse(&entry.text).map_err(|error| error.at(entry.span))? {
             return Self::at_repository(repository, Some(self), entry.span, cx).map(Arc::new);
         }
         if Path::new(&entry.text).is_absolute() {
@@ -138,6 +139,9 @@ impl Loader {
             let sentence =
                 format!("cycle: `{}` is referenced by `{}`, which it leads to", entry.raw, clone.entry.raw);
             return Err(Error::invalid(sentence).at(span));
+        }
+        if repository::asks_for_git_protocol(&entry.raw) {
+            cx.warn(Code::Ignored, "`git::` before an address has no effect", span);
         }
         let Some(remote) = cx.world.remote else {
             return Err(Error::new(
