@@ -35,7 +35,7 @@ pub(crate) struct FieldPath {
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
+pub(crate) struct Part {
     name: CompactString,
     kind: PartKind,
 }
@@ -111,6 +111,11 @@ impl FieldPath {
         &self.text
     }
 
+    /// The steps of the path.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
     /// Changes every node that the path names below a node.
     pub(crate) fn visit(
         &self,
@@ -170,6 +175,54 @@ impl Part {
         };
         Self { name: trimmed.into(), kind }
     }
+
+    /// Takes in a step to the same field, which may say that it is a list; whether it is to the same.
+    pub(crate) fn absorb(&mut self, other: &Part) -> bool {
+        let same = self.is_same_field(other);
+        if same && other.kind == PartKind::List {
+            self.kind = PartKind::List;
+        }
+        same
+    }
+
+    /// Whether two steps lead to the same field, whatever they say of it.
+    pub(crate) fn is_same_field(&self, other: &Part) -> bool {
+        let kind = |part: &Part| if part.kind == PartKind::List { PartKind::Field } else { part.kind };
+        self.name == other.name && kind(self) == kind(other)
+    }
+
+    /// What is behind this step from a node that is no list and not null; none where it is missing and not made.
+    ///
+    /// # Errors
+    /// When the node is a scalar, and when the step is no field's name.
+    pub(crate) fn enter<'n>(
+        &self,
+        node: &'n mut Node,
+        is_last: bool,
+        missing: Missing,
+    ) -> Result<Option<&'n mut Node>> {
+        let span = node.span;
+        match (&node.kind, self.kind) {
+            (Kind::Mapping(_), PartKind::Field | PartKind::List) => {
+                Ok(node.entries_mut().and_then(|entries| field(entries, self, is_last, missing)))
+            }
+            (Kind::Mapping(_), PartKind::Blank) => Ok(Some(node)),
+            (Kind::Mapping(_), PartKind::Empty) => {
+                Err(Error::invalid("the path has an empty field name").at(span))
+            }
+            (Kind::Mapping(_), PartKind::Index) => {
+                let name = &self.name;
+                let sentence =
+                    format!("`{name}` is no field name: a list on the way stands for all its items");
+                Err(Error::invalid(sentence).at(span))
+            }
+            _ => {
+                let (name, found) = (&self.name, decode::described(node));
+                Err(Error::invalid(format!("expected a mapping or a list to hold `{name}`, not {found}"))
+                    .at(span))
+            }
+        }
+    }
 }
 
 /// Follows a path from a node and changes what is at its end.
@@ -181,30 +234,12 @@ where
     if is_null(node) {
         return Ok(());
     }
-    let span = node.span;
-    match &mut node.kind {
-        Kind::Sequence(items) => items.iter_mut().try_for_each(|item| walk(item, parts, missing, change)),
-        Kind::Mapping(entries) => match part.kind {
-            PartKind::Field | PartKind::List => {
-                let Some(field) = field(entries, part, rest.is_empty(), missing) else { return Ok(()) };
-                walk(field, rest, missing, change)
-            }
-            PartKind::Blank => walk(node, rest, missing, change),
-            PartKind::Empty => Err(Error::invalid("the path has an empty field name").at(span)),
-            PartKind::Index => {
-                let sentence =
-                    format!("`{}` is no field name: a list on the way stands for all its items", part.name);
-                Err(Error::invalid(sentence).at(span))
-            }
-        },
-        Kind::Scalar(_) | Kind::Alias(_) => {
-            let sentence = format!(
-                "expected a mapping or a list to hold `{}`, not {}",
-                part.name,
-                decode::described(node)
-            );
-            Err(Error::invalid(sentence).at(span))
-        }
+    if let Kind::Sequence(items) = &mut node.kind {
+        return items.iter_mut().try_for_each(|item| walk(item, parts, missing, change));
+    }
+    match part.enter(node, rest.is_empty(), missing)? {
+        Some(next) => walk(next, rest, missing, change),
+        None => Ok(()),
     }
 }
 

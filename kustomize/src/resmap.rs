@@ -4,6 +4,8 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use yamltree::Node;
+
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resid::ResId;
@@ -155,6 +157,25 @@ impl ResMap {
             resource.refresh(&self.schema);
         }
         Ok(())
+    }
+
+    /// Changes the trees with all resources in sight. Of the trees of the resources seen only the places are left, and
+    /// their ids are those from before the change.
+    pub(crate) fn modify_nodes(
+        &mut self,
+        change: impl FnOnce(&[Resource], &mut [Node]) -> Result<()>,
+    ) -> Result<()> {
+        let take = |resource: &mut Resource| {
+            let place = Node::null().at(resource.span());
+            std::mem::replace(&mut resource.node, place)
+        };
+        let mut nodes: Vec<Node> = self.resources.iter_mut().map(take).collect();
+        let done = change(&self.resources, &mut nodes);
+        for (resource, node) in self.resources.iter_mut().zip(nodes) {
+            resource.node = node;
+        }
+        self.refresh();
+        done
     }
 
     /// Keeps the resources that a test passes.

@@ -25,6 +25,8 @@ pub(crate) struct Resource {
     pub(crate) needs_hash: bool,
     /// Whether the text came from a chart, which the namespace transformer leaves alone.
     pub(crate) helm_generated: bool,
+    /// The names of the vars that stand for a field of it.
+    pub(crate) vars: Vec<CompactString>,
     pub(crate) origin: Option<Box<Origin>>,
     pub(crate) transformations: Vec<Origin>,
 }
@@ -109,11 +111,12 @@ impl Resource {
         self.previous.push(id);
     }
 
-    /// Remembers another resource's former ids instead of its own.
+    /// Takes another resource's place: remembers its former ids and stands for its vars, instead of its own.
     pub(crate) fn take_history(&mut self, other: &Resource) {
         self.previous.clone_from(&other.previous);
         self.prefixes.clone_from(&other.prefixes);
         self.suffixes.clone_from(&other.suffixes);
+        self.vars.clone_from(&other.vars);
     }
 
     /// Reads the id anew after the tree was changed. Former ids follow a new group and version, as in Kustomize.

@@ -1,0 +1,327 @@
+//! The deprecated `vars`: `$(NAME)` in certain fields stands for a field of a resource.
+//!
+//! A kustomization's vars are tied to the resources accumulated when it is done; the values are read at the very end,
+//! when names are final. Refused are a name that is defined twice, a reference that several resources fit, and a var
+//! without a value.
+
+mod expand;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use compact_str::CompactString;
+use yamltree::{Dialect, Kind, Node, Resolved, Span, Style};
+
+use self::expand::{Value, expand};
+use crate::config::TransformerConfig;
+use crate::context::Context;
+use crate::decode::{Object, closest, described};
+use crate::dotted;
+use crate::error::{Error, Result};
+use crate::fieldtree::FieldTree;
+use crate::kustomization::Kustomization;
+use crate::resid::{Gvk, ResId, parse_group_version};
+use crate::resmap::ResMap;
+use crate::resource::{Resource, is_null};
+use crate::warning::Code;
+
+const DEFAULT_FIELD: &str = "metadata.name";
+
+/// The vars defined so far, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct VarSet(BTreeMap<CompactString, Var>);
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+struct Var {
+    name: CompactString,
+    /// The resource. Without a namespace it can be in any.
+    object: ResId,
+    field: String,
+    span: Span,
+}
+
+impl VarSet {
+    /// Adds those of a kustomization and ties them to the resources accumulated so far.
+    pub(crate) fn add(&mut self, kustomization: &Kustomization, map: &mut ResMap) -> Result<()> {
+        let vars: Vec<Var> = kustomization.items("vars")?.iter().map(Var::read).collect::<Result<_>>()?;
+        if vars.is_empty() {
+            return Ok(());
+        }
+        for (name, position) in matches(&vars, map)? {
+            map.modify(position, |resource| {
+                resource.vars.push(name);
+                Ok(())
+            })?;
+        }
+        vars.into_iter().try_for_each(|var| self.insert(var))
+    }
+
+    /// Adds those of a base.
+    pub(crate) fn merge(&mut self, other: VarSet) -> Result<()> {
+        other.0.into_values().try_for_each(|var| self.insert(var))
+    }
+
+    fn insert(&mut self, var: Var) -> Result<()> {
+        if let Some(known) = self.0.get(&var.name) {
+            return Err(Error::invalid(format!("the var `{}` is defined twice", var.name))
+                .at(var.span)
+                .via("first defined here", known.span));
+        }
+        self.0.insert(var.name.clone(), var);
+        Ok(())
+    }
+}
+
+impl Var {
+    fn read(node: &Node) -> Result<Self> {
+        let var = Object::new(node, "a var")?;
+        let name = var.text("name")?;
+        let object = var.field("objref").map_or(Ok(ResId::default()), read_object)?;
+        let field = var.field("fieldref").map_or(Ok(String::new()), read_field)?;
+        var.finish()?;
+        let field = if field.is_empty() { DEFAULT_FIELD.to_owned() } else { field };
+        Ok(Self { name: name.into(), object, field, span: node.span })
+    }
+}
+
+/// `apiVersion` counts more than group and version.
+fn read_object(node: &Node) -> Result<ResId> {
+    let object = Object::new(node, "the objref of a var")?;
+    let api_version = object.text("apiVersion")?;
+    let (mut group, mut version) = (object.text("group")?, object.text("version")?);
+    let (kind, name, namespace) = (object.text("kind")?, object.text("name")?, object.text("namespace")?);
+    object.finish()?;
+    match api_version.matches('/').count() {
+        0 if api_version.is_empty() => {}
+        0 => version = api_version,
+        1 => (group, version) = split_api_version(&api_version),
+        _ => {}
+    }
+    let gvk = Gvk { group: group.into(), version: version.into(), kind: kind.into() };
+    Ok(ResId { gvk, name: name.into(), namespace: namespace.into(), cluster_scoped: false })
+}
+
+fn split_api_version(api_version: &str) -> (String, String) {
+    let (group, version) = parse_group_version(api_version);
+    (group.to_owned(), version.to_owned())
+}
+
+fn read_field(node: &Node) -> Result<String> {
+    let field = Object::new(node, "the fieldref of a var")?;
+    let path = field.text("fieldPath")?;
+    field.finish()?;
+    Ok(path)
+}
+
+/// Ties vars to the resources that they mean, by any id that those have or had.
+fn matches(vars: &[Var], map: &ResMap) -> Result<Vec<(CompactString, usize)>> {
+    let in_any_namespace = positions_in_any_namespace(vars, map);
+    let mut found = Vec::with_capacity(vars.len());
+    for var in vars {
+        let positions = if var.object.namespace.is_empty() {
+            in_any_namespace.get(&(&var.object.gvk, var.object.name.as_str())).map_or(&[][..], Vec::as_slice)
+        } else {
+            map.with_any_id(&var.object)
+        };
+        match positions {
+            [] => {}
+            [position] => found.push((var.name.clone(), *position)),
+            [first, ..] => {
+                let sentence = format!(
+                    "the var `{}` can mean {} resources named `{}`",
+                    var.name,
+                    positions.len(),
+                    var.object.name
+                );
+                return Err(Error::invalid(sentence)
+                    .at(var.span)
+                    .hint("say which by `objref.namespace`")
+                    .via("one of them is defined here", map.get(*first).span()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The resources that vars mean without saying in which namespace.
+fn positions_in_any_namespace<'v>(
+    vars: &'v [Var],
+    map: &'v ResMap,
+) -> HashMap<(&'v Gvk, &'v str), Vec<usize>> {
+    let wanted = vars.iter().filter(|var| var.object.namespace.is_empty());
+    let mut found: HashMap<_, Vec<usize>> =
+        wanted.map(|var| ((&var.object.gvk, var.object.name.as_str()), Vec::new())).collect();
+    if found.is_empty() {
+        return found;
+    }
+    for (position, resource) in map.iter().enumerate() {
+        for id in resource.all_ids() {
+            if let Some(positions) = found.get_mut(&(&id.gvk, id.name.as_str()))
+                && positions.last() != Some(&position)
+            {
+                positions.push(position);
+            }
+        }
+    }
+    found
+}
+
+/// Puts the values of vars in their places.
+pub(crate) fn resolve(
+    map: &mut ResMap,
+    vars: &VarSet,
+    config: &TransformerConfig,
+    cx: &Context<'_>,
+) -> Result<()> {
+    if vars.0.is_empty() {
+        return Ok(());
+    }
+    let values = values(vars, map)?;
+    let mut used = BTreeSet::new();
+    let mut fields: HashMap<Gvk, FieldTree<()>> = HashMap::new();
+    map.modify_each(|resource| {
+        let tree = fields.entry(resource.gvk().clone()).or_insert_with_key(|gvk| fields_of(gvk, config));
+        let id = resource.id().clone();
+        tree.visit(&mut resource.node, &mut |node, times| {
+            times.iter().try_for_each(|()| replace(node, &values, &mut used))
+        })
+        .map_err(|error| error.prefix(format_args!("vars in {}", id.described())))
+    })?;
+    for var in vars.0.values().filter(|var| !used.contains(&var.name)) {
+        let sentence = match values.get(&var.name) {
+            Some(Value::Collection) => {
+                format!("the var `{}` is no single value, so it is not put in", var.name)
+            }
+            _ => format!("the var `{}` stands nowhere", var.name),
+        };
+        cx.warn(Code::UnusedVar, sentence, var.span);
+    }
+    Ok(())
+}
+
+fn fields_of(gvk: &Gvk, config: &TransformerConfig) -> FieldTree<()> {
+    let mut tree = FieldTree::default();
+    config
+        .var_reference
+        .iter()
+        .filter(|spec| gvk.is_selected(&spec.gvk))
+        .for_each(|spec| tree.insert(&spec.path, ()));
+    tree
+}
+
+/// Reads what the vars stand for, now that nothing changes any more.
+fn values(vars: &VarSet, map: &ResMap) -> Result<HashMap<CompactString, Value>> {
+    let mut positions: HashMap<&str, usize> = HashMap::new();
+    for (position, resource) in map.iter().enumerate() {
+        for name in &resource.vars {
+            positions.entry(name).or_insert(position);
+        }
+    }
+    let mut values = HashMap::with_capacity(vars.0.len());
+    for var in vars.0.values() {
+        let Some(position) = positions.get(var.name.as_str()) else { return Err(no_object(var, map)) };
+        let resource = map.get(*position);
+        let Some(node) = dotted::lookup(&resource.node, &dotted::split(&var.field)) else {
+            let sentence = format!(
+                "{} has no field `{}` for the var `{}`",
+                resource.id().described(),
+                var.field,
+                var.name
+            );
+            return Err(Error::invalid(sentence)
+                .at(var.span)
+                .via("the resource is defined here", resource.span()));
+        };
+        let Some(value) = value(node) else {
+            let sentence = format!("the var `{}` is {}, which cannot be put in", var.name, described(node));
+            return Err(Error::invalid(sentence).at(node.span).via("by this var", var.span));
+        };
+        values.insert(var.name.clone(), value);
+    }
+    Ok(values)
+}
+
+fn no_object(var: &Var, map: &ResMap) -> Error {
+    let object = &var.object;
+    let error =
+        Error::invalid(format!("no resource is {}, which the var `{}` names", object.described(), var.name))
+            .at(var.span);
+    let of_kind = || map.iter().flat_map(Resource::all_ids).filter(|id| id.gvk.kind == object.gvk.kind);
+    if let Some(other) = of_kind().find(|id| id.name == object.name && id.gvk != object.gvk) {
+        return error
+            .hint(format!("the resource of that name has the apiVersion `{}`", other.gvk.api_version()));
+    }
+    match closest(&object.name, of_kind().map(|id| id.name.as_str())) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error,
+    }
+}
+
+/// A field's value with its type; `None` for a number that is not written in the decimal way.
+fn value(node: &Node) -> Option<Value> {
+    let Some(text) = node.text() else { return Some(Value::Collection) };
+    match node.resolved(Dialect::V3) {
+        Ok(Resolved::Int(_) | Resolved::Uint(_)) => text.parse().ok().map(Value::Int),
+        Ok(Resolved::Float(_)) => text.parse().ok().filter(|float: &f64| float.is_finite()).map(Value::Float),
+        Ok(Resolved::Bool(value)) => Some(Value::Bool(value)),
+        _ => Some(Value::Text(text.to_owned())),
+    }
+}
+
+/// Replaces in a string, in the strings of a list, or in the values of a mapping.
+fn replace(
+    node: &mut Node,
+    values: &HashMap<CompactString, Value>,
+    used: &mut BTreeSet<CompactString>,
+) -> Result<()> {
+    if is_null(node) {
+        return Ok(());
+    }
+    match &mut node.kind {
+        Kind::Sequence(items) => items.iter_mut().try_for_each(|item| {
+            if is_string(item) {
+                replace_text(item, values, used);
+                return Ok(());
+            }
+            Err(Error::invalid(format!(
+                "vars are put into a list of strings, but this is {}",
+                described(item)
+            ))
+            .at(item.span))
+        }),
+        Kind::Mapping(entries) => entries.iter_mut().try_for_each(|entry| {
+            if !is_string(&entry.key) {
+                return Err(Error::invalid(format!("a key must be a string, not {}", described(&entry.key)))
+                    .at(entry.key.span));
+            }
+            replace_text(&mut entry.value, values, used);
+            Ok(())
+        }),
+        Kind::Scalar(_) | Kind::Alias(_) => {
+            replace_text(node, values, used);
+            Ok(())
+        }
+    }
+}
+
+fn is_string(node: &Node) -> bool {
+    matches!(node.resolved(Dialect::V3), Ok(Resolved::Str))
+}
+
+/// Replaces in a string; anything else stays.
+fn replace_text(node: &mut Node, values: &HashMap<CompactString, Value>, used: &mut BTreeSet<CompactString>) {
+    let Some(text) = node.text().filter(|text| text.contains('$')) else { return };
+    if !is_string(node) {
+        return;
+    }
+    let replaced = expand(text, |name| {
+        let value = values.get(name).filter(|value| !matches!(value, Value::Collection));
+        if value.is_some() {
+            used.insert(name.into());
+        }
+        value
+    });
+    let span = node.span;
+    *node = replaced.to_node().at(span);
+    node.style = Style::Plain;
+}
