@@ -4,6 +4,7 @@
 //! the same path, is taken as that one; the two must agree on `create`.
 
 mod builtin;
+mod crds;
 mod name_references;
 
 use std::collections::HashMap;
@@ -56,7 +57,7 @@ pub(crate) struct NameReference {
     pub(crate) referrers: FieldSpecs,
 }
 
-/// Adds what a kustomization brings: the built-in specifications, changed by its `configurations`.
+/// Adds what a kustomization brings: the built-in specifications, those of its `configurations` and of its `crds`.
 pub(crate) fn extend(
     config: &mut TransformerConfig,
     kustomization: &Kustomization,
@@ -70,7 +71,8 @@ pub(crate) fn extend(
     }
     let mut whole = TransformerConfig::builtin();
     whole.merge(&configured)?;
-    config.merge(&whole)
+    config.merge(&whole)?;
+    config.merge(&crds::load(kustomization, loader, cx)?)
 }
 
 /// Reads a file that `configurations` names.
