@@ -119,8 +119,8 @@ impl SortOrder {
 #[derive(PartialEq, Eq)]
 struct Key {
     rank: i64,
-    /// Of two Namespace kinds the core one comes first, which the text of the others would put last.
-    core_namespace: bool,
+    /// Whether the kind is Namespace, and if so whether it is the core one.
+    namespace: Option<bool>,
     gvk: String,
     id: String,
 }
@@ -130,16 +130,21 @@ impl Key {
         let gvk = &id.gvk;
         Self {
             rank: ranks.get(gvk.kind.as_str()).copied().unwrap_or(0),
-            core_namespace: gvk.kind == "Namespace" && gvk.group.is_empty(),
+            namespace: (gvk.kind == "Namespace").then(|| gvk.group.is_empty()),
             gvk: gvk_text(gvk),
             id: id_text(id),
         }
     }
 
     fn cmp(&self, other: &Self) -> Ordering {
+        // Of two Namespace kinds the core one comes first, though its text would put it last.
+        let namespaces = match (self.namespace, other.namespace) {
+            (Some(left), Some(right)) => right.cmp(&left),
+            _ => Ordering::Equal,
+        };
         self.rank
             .cmp(&other.rank)
-            .then_with(|| other.core_namespace.cmp(&self.core_namespace))
+            .then(namespaces)
             .then_with(|| self.gvk.cmp(&other.gvk))
             .then_with(|| self.id.cmp(&other.id))
     }
