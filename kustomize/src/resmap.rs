@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use yamltree::Node;
 
 use crate::context::Context;
@@ -28,6 +29,8 @@ struct Index {
     current: HashMap<ResId, Vec<usize>>,
     /// Current and former ids; a resource stands once under each.
     any: HashMap<ResId, Vec<usize>>,
+    /// Current and former names.
+    names: HashMap<CompactString, Vec<usize>>,
 }
 
 impl ResMap {
@@ -75,6 +78,11 @@ impl ResMap {
     /// The positions of the resources which have or had this id.
     pub(crate) fn with_any_id(&self, id: &ResId) -> &[usize] {
         self.index().any.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The positions of the resources which have or had this name.
+    pub(crate) fn with_any_name(&self, name: &str) -> &[usize] {
+        self.index().names.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// Adds a resource at the end.
@@ -219,10 +227,8 @@ impl Index {
     fn insert(&mut self, position: usize, resource: &Resource) {
         self.current.entry(resource.id().clone()).or_default().push(position);
         for id in resource.all_ids() {
-            let positions = self.any.entry(id.clone()).or_default();
-            if let Err(at) = positions.binary_search(&position) {
-                positions.insert(at, position);
-            }
+            note(self.any.entry(id.clone()).or_default(), position);
+            note(self.names.entry(id.name.clone()).or_default(), position);
         }
         if let Some(positions) = self.current.get_mut(resource.id()) {
             positions.sort_unstable();
@@ -234,10 +240,20 @@ impl Index {
             positions.retain(|at| *at != position);
         }
         for id in resource.all_ids() {
-            if let Some(positions) = self.any.get_mut(id) {
-                positions.retain(|at| *at != position);
+            let lists = [self.any.get_mut(id), self.names.get_mut(&id.name)];
+            for positions in lists.into_iter().flatten() {
+                if let Ok(at) = positions.binary_search(&position) {
+                    positions.remove(at);
+                }
             }
         }
+    }
+}
+
+/// Adds a position to a sorted list that may have it already.
+fn note(positions: &mut Vec<usize>, position: usize) {
+    if let Err(at) = positions.binary_search(&position) {
+        positions.insert(at, position);
     }
 }
 
