@@ -143,6 +143,7 @@ impl Loader {
         if repository::asks_for_git_protocol(&entry.raw) {
             cx.warn(Code::Ignored, "`git::` before an address has no effect", span);
         }
+        refuse_local_from_remote(&entry, referrer, span)?;
         let Some(remote) = cx.world.remote else {
             return Err(Error::new(
                 ErrorKind::Denied,
@@ -151,10 +152,13 @@ impl Loader {
             .at(span));
         };
         let (top, _) =
-            remote.repository(&entry.repository).map_err(|error| remote_error(&error, span)).and_then(
+            remote.repository(&entry.repository).map_err(|error| remote_error(error, span)).and_then(
                 |path| cx.world.files.resolve(&path).map_err(|error| io_error(&path, &error, cx).at(span)),
             )?;
-        let root = directory(&top.join(&entry.path), cx).map_err(|error| error.at(span))?;
+        let root = directory(&top.join(&entry.path), cx).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => missing_in_repository(&entry).at(span),
+            _ => error.at(span),
+        })?;
         if !root.starts_with(&top) {
             let sentence = format!("`{}` leads outside of the repository", entry.raw);
             return Err(Error::new(ErrorKind::Denied, sentence).at(span));
@@ -263,8 +267,31 @@ impl Loader {
             let sentence = format!("remote files are not enabled: `{}`", entry.text);
             return Err(Error::new(ErrorKind::Denied, sentence).at(entry.span));
         };
-        remote.file(&entry.text).map_err(|error| remote_error(&error, entry.span))
+        remote.file(&entry.text).map_err(|error| remote_error(error, entry.span))
     }
+}
+
+/// What came from a server must not read the repositories of the machine that builds it.
+fn refuse_local_from_remote(
+    entry: &RepositoryEntry,
+    referrer: Option<&Arc<Loader>>,
+    span: Span,
+) -> Result<()> {
+    let from_server =
+        |loader: &Loader| loader.repository.as_ref().is_some_and(|clone| !clone.entry.repository.is_local());
+    match referrer {
+        Some(referrer) if entry.repository.is_local() && referrer.lineage().any(from_server) => {
+            let sentence = format!("a remote kustomization may not use the local repository `{}`", entry.raw);
+            Err(Error::new(ErrorKind::Denied, sentence).at(span))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn missing_in_repository(entry: &RepositoryEntry) -> Error {
+    let revision = entry.repository.revision.as_deref().unwrap_or("HEAD");
+    let sentence = format!("the repository has no folder `{}` at `{revision}`", entry.path);
+    Error::new(ErrorKind::NotFound, sentence)
 }
 
 /// Whether an entry is the address of a file on the web.
@@ -337,7 +364,10 @@ fn neighbour(path: &Path, cx: &Context<'_>) -> Option<String> {
     closest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 
-fn remote_error(error: &RemoteError, span: Span) -> Error {
-    let kind = if error.not_found { ErrorKind::NotFound } else { ErrorKind::Unavailable };
-    Error::new(kind, error.message.clone()).at(span)
+fn remote_error(error: RemoteError, span: Span) -> Error {
+    let located = Error::new(error.kind, error.message).at(span);
+    match error.hint {
+        Some(hint) => located.hint(hint),
+        None => located,
+    }
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use yamltree::Node;
 
+use crate::error::ErrorKind;
+
 /// Where files come from: a disk, a git tree, memory.
 pub trait Files: Sync {
     /// The real path behind a path, symbolic links resolved, and what it is.
@@ -64,10 +66,13 @@ pub trait Remote: Sync {
 /// Why something remote could not be had.
 #[derive(Clone, Debug)]
 pub struct RemoteError {
+    /// What a caller decides by: [`ErrorKind::NotFound`] where the server has no such thing,
+    /// [`ErrorKind::Unavailable`] where it could not be asked.
+    pub kind: ErrorKind,
     /// A sentence for the user, without secrets.
     pub message: String,
-    /// Whether the server answered that it has no such thing.
-    pub not_found: bool,
+    /// What to do about it.
+    pub hint: Option<String>,
 }
 
 /// A git repository at a revision, as a resource entry names it.
@@ -81,6 +86,14 @@ pub struct Repository {
     pub timeout: Duration,
     /// Whether submodules are fetched too.
     pub submodules: bool,
+}
+
+impl Repository {
+    /// Whether it is on this machine's disk.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.url.starts_with("file://")
+    }
 }
 
 /// Renders the charts that a kustomization inflates.
