@@ -194,3 +194,103 @@ fn relative_to(folder: &Path, path: &Path) -> PathBuf {
     let relative: PathBuf = up.chain(path.components().skip(shared)).collect();
     if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A folder with `app/a.yaml`, and the disk as seen from it.
+    fn repository() -> (tempfile::TempDir, PathBuf, Disk) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir(root.join("app")).unwrap();
+        fs::write(root.join("app/a.yaml"), "a: 1\n").unwrap();
+        let disk = Disk::seen_from(root.clone());
+        (folder, root, disk)
+    }
+
+    #[test]
+    fn a_path_is_resolved_from_the_working_directory() {
+        let (_folder, root, disk) = repository();
+        for path in ["app", "./app", "app/", "app/../app"] {
+            assert_eq!(
+                disk.resolve(Path::new(path)).unwrap(),
+                (root.join("app"), FileKind::Directory),
+                "{path}"
+            );
+        }
+        let file = (root.join("app/a.yaml"), FileKind::File);
+        assert_eq!(disk.resolve(Path::new("app/a.yaml")).unwrap(), file);
+        assert_eq!(disk.resolve(&root.join("app/a.yaml")).unwrap(), file);
+        assert_eq!(disk.resolve(Path::new("/")).unwrap(), (PathBuf::from("/"), FileKind::Directory));
+    }
+
+    #[test]
+    fn links_are_followed_in_every_part_of_a_path() {
+        let (_folder, root, disk) = repository();
+        symlink("app", root.join("link")).unwrap();
+        symlink("../app/a.yaml", root.join("app/b.yaml")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        let file = (root.join("app/a.yaml"), FileKind::File);
+        assert_eq!(disk.resolve(Path::new("link/b.yaml")).unwrap(), file);
+        // The system's reading: the folder above what the link points to.
+        assert_eq!(disk.resolve(Path::new("link/..")).unwrap(), (root.clone(), FileKind::Directory));
+        assert_eq!(
+            disk.resolve(Path::new("loop")).unwrap_err().kind(),
+            fs::metadata(root.join("loop")).unwrap_err().kind()
+        );
+    }
+
+    #[test]
+    fn what_is_missing_stays_missing_in_a_run() {
+        let (_folder, root, disk) = repository();
+        let kind = |path: &str| disk.resolve(Path::new(path)).unwrap_err().kind();
+        assert_eq!(kind("app/b.yaml"), io::ErrorKind::NotFound);
+        assert_eq!(kind("app/a.yaml/b"), io::ErrorKind::NotADirectory);
+        fs::write(root.join("app/b.yaml"), "").unwrap();
+        assert_eq!(kind("app/b.yaml"), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn devices_and_endless_paths_are_refused() {
+        let (_folder, _root, disk) = repository();
+        assert_eq!(disk.resolve(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::Unsupported);
+        let endless = "a/".repeat(100_000);
+        assert_eq!(disk.resolve(Path::new(&endless)).unwrap_err().kind(), io::ErrorKind::InvalidFilename);
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_a_limit() {
+        let (_folder, root, disk) = repository();
+        assert_eq!(&*disk.read(&root.join("app/a.yaml")).unwrap(), b"a: 1\n");
+        let large = File::create(root.join("large")).unwrap();
+        large.set_len(MAX_FILE + 1).unwrap();
+        assert_eq!(disk.read(&root.join("large")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        // Its size is said to be zero, as for everything in /proc, and it has no end.
+        assert_eq!(disk.read(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn a_path_is_shown_as_one_would_type_it() {
+        let disk = Disk::seen_from(PathBuf::from("/home/ann/repo/overlays/prod"));
+        for (path, want) in [
+            ("/home/ann/repo/overlays/prod/kustomization.yaml", "kustomization.yaml"),
+            ("/home/ann/repo/overlays/prod", "."),
+            ("/home/ann/repo/base/web.yaml", "../../base/web.yaml"),
+            ("/srv/charts", "/srv/charts"),
+            ("base", "base"),
+        ] {
+            assert_eq!(disk.display(Path::new(path)), want);
+        }
+    }
+
+    #[test]
+    fn names_are_listed_in_order() {
+        let (_folder, root, disk) = repository();
+        fs::write(root.join("app/0.yaml"), "").unwrap();
+        assert_eq!(disk.list(Path::new("app")), ["0.yaml", "a.yaml"]);
+        assert!(disk.list(Path::new("nothing")).is_empty());
+    }
+}

@@ -145,3 +145,71 @@ fn with_complaint(sentence: &str, complaint: &[u8]) -> String {
     let complaint = complaint.trim();
     if complaint.is_empty() { sentence.to_owned() } else { format!("{sentence}\n{complaint}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn run(programs: Programs, script: &str, input: &str) -> Result<String, String> {
+        let function = Function {
+            program: Path::new("/bin/sh"),
+            arguments: &["-c".to_owned(), script.to_owned()],
+            environment: &[("GREETING".to_owned(), "hello".to_owned())],
+            directory: Path::new("/tmp"),
+            input,
+        };
+        programs.run(&function)
+    }
+
+    #[test]
+    fn a_function_has_its_input_folder_and_environment() {
+        let printed = run(Programs::default(), "cat; echo $GREETING; pwd -P >&2", "in\n");
+        assert_eq!(printed.unwrap(), "in\nhello\n");
+    }
+
+    #[test]
+    fn streams_are_moved_side_by_side() {
+        // Each is larger than a pipe holds.
+        let input = "x".repeat(1 << 20);
+        let printed = run(Programs::default(), "cat; head -c 60000 /dev/zero >&2", &input);
+        assert_eq!(printed.unwrap().len(), input.len());
+        // An input that is not read is no fault.
+        assert_eq!(run(Programs::default(), "echo done", &input).unwrap(), "done\n");
+    }
+
+    #[test]
+    fn a_failure_comes_with_what_the_function_said() {
+        let error = run(Programs::default(), "echo partial; echo no such field >&2; exit 3", "").unwrap_err();
+        assert_eq!(error, "the function `/bin/sh` failed: exit status: 3\nno such field");
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let function = Function {
+            program: Path::new("./nothing"),
+            arguments: &[],
+            environment: &[],
+            directory: Path::new("/tmp"),
+            input: "",
+        };
+        let error = Programs::default().run(&function).unwrap_err();
+        assert!(error.starts_with("cannot run the function `./nothing`: "), "{error}");
+    }
+
+    #[test]
+    fn time_and_output_are_bounded() {
+        let hasty = Programs { timeout: Duration::from_millis(100), ..Programs::default() };
+        let started = Instant::now();
+        let error = run(hasty, "sleep 30", "").unwrap_err();
+        assert!(error.contains("did not end within"), "{error}");
+        // The grandchild keeps the pipes open; nobody waits for it.
+        let error = run(hasty, "sleep 30 & wait", "").unwrap_err();
+        assert!(error.contains("did not end within"), "{error}");
+        assert!(started.elapsed() < Duration::from_secs(10));
+        let sparing = Programs { max_output: 1 << 20, ..Programs::default() };
+        let error = run(sparing, "cat /dev/zero", "").unwrap_err();
+        assert!(error.contains("printed more than 1 MiB"), "{error}");
+    }
+}

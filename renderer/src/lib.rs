@@ -12,6 +12,7 @@ mod output;
 mod progress;
 mod render;
 mod report;
+mod stack;
 mod target;
 
 pub use config::Config;

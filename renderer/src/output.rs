@@ -35,40 +35,42 @@ impl Format {
     }
 }
 
-/// The manifests of a target.
+/// The manifests of a target as one text.
 ///
 /// # Errors
 /// A resource that has no JSON.
 pub(crate) fn text(output: &Output, format: Format) -> Result<Cow<'_, str>> {
+    Ok(match format {
+        Format::Yaml => fragment(output, format)?,
+        Format::Json => Cow::Owned(join(&[fragment(output, format)?], format)),
+    })
+}
+
+/// The manifests of a target as a part of a text that [`join`] makes.
+///
+/// # Errors
+/// A resource that has no JSON.
+pub(crate) fn fragment(output: &Output, format: Format) -> Result<Cow<'_, str>> {
     if format == Format::Yaml {
         return Ok(Cow::Borrowed(output.yaml()));
     }
     let options = JsonOptions { escape_html: false, ..JsonOptions::KYAML };
-    let mut text = String::from("[");
-    for (object, separator) in
-        output.objects().iter().zip(std::iter::once("\n").chain(std::iter::repeat(",\n")))
-    {
-        text.push_str(separator);
+    let mut text = String::new();
+    for object in output.objects() {
+        text.push_str(if text.is_empty() { "" } else { ",\n" });
         yamltree::to_json(&object.node, options, &mut text)
             .map_err(|error| Error::new(ErrorKind::Input, error.message()))?;
     }
-    text.push_str("\n]\n");
     Ok(Cow::Owned(text))
 }
 
-/// The manifests of several targets as one text of the same format.
-pub(crate) fn join(texts: &[String], format: Format) -> String {
+/// The manifests of several targets as one text.
+pub(crate) fn join(fragments: &[impl AsRef<str>], format: Format) -> String {
+    let fragments: Vec<&str> = fragments.iter().map(AsRef::as_ref).filter(|text| !text.is_empty()).collect();
     match format {
-        Format::Yaml => {
-            let texts: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-            texts.join("---\n")
-        }
-        Format::Json => {
-            let inner = |text: &'_ str| text.trim_start_matches("[\n").trim_end_matches("\n]\n").to_owned();
-            let texts: Vec<String> =
-                texts.iter().map(|text| inner(text)).filter(|text| !text.is_empty()).collect();
-            format!("[\n{}\n]\n", texts.join(",\n"))
-        }
+        Format::Yaml => fragments.join("---\n"),
+        Format::Json if fragments.is_empty() => "[]\n".to_owned(),
+        Format::Json => format!("[\n{}\n]\n", fragments.join(",\n")),
     }
 }
 
@@ -188,4 +190,76 @@ fn beside(path: &Path) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     path.with_file_name(format!(".renderer-{}-{number}.tmp", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.yaml");
+        replace(&path, b"old content").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        // A reader that has the old file open keeps it whole.
+        let mut reader = fs::File::open(&path).unwrap();
+        replace(&path, b"new").unwrap();
+        let mut seen = String::new();
+        io::Read::read_to_string(&mut reader, &mut seen).unwrap();
+        assert_eq!(seen, "old content");
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(names(folder.path()), ["out.yaml"]);
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        symlink("real", &link).unwrap();
+        replace(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_device_is_written_to() {
+        replace(Path::new("/dev/null"), b"text").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("taken")).unwrap();
+        let error = replace(&folder.path().join("taken"), b"text").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Environment);
+        let error = replace(&folder.path().join("missing/out.yaml"), b"text").unwrap_err();
+        assert!(error.message().contains("missing/out.yaml"), "{error}");
+        assert_eq!(names(folder.path()), ["taken"]);
+    }
+
+    #[test]
+    fn texts_are_joined_as_one_stream() {
+        assert_eq!(join(&["a: 1\n", "", "b: 2\n"], Format::Yaml), "a: 1\n---\nb: 2\n");
+        assert_eq!(
+            join(&["{\"a\":1},\n{\"b\":2}", "", "{}"], Format::Json),
+            "[\n{\"a\":1},\n{\"b\":2},\n{}\n]\n"
+        );
+        let none: [&str; 0] = [];
+        assert_eq!(join(&none, Format::Yaml), "");
+        assert_eq!(join(&none, Format::Json), "[]\n");
+    }
 }

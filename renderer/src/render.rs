@@ -14,9 +14,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Disk;
 use crate::functions::Programs;
-
-/// A document may nest 10,000 deep, and each level costs stack in whatever walks the tree.
-const STACK: usize = 64 << 20;
+use crate::stack;
 
 /// How often a waiting caller hears that work goes on.
 const TICK: Duration = Duration::from_millis(200);
@@ -67,11 +65,15 @@ impl Renderer {
         kustomize::build(target, world, &self.config.options, &self.shared).map_err(Error::from)
     }
 
-    /// Renders one target on a thread with room for deep documents.
+    /// Renders one target for a process that does nothing else: on the main thread where its stack can grow, as a
+    /// thread costs a tenth of a small build.
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn render_one(&self, target: &Path) -> Result<Output> {
+    pub(crate) fn render_on_main(&self, target: &Path) -> Result<Output> {
+        if stack::let_main_grow() {
+            return self.render(target);
+        }
         thread::scope(|scope| {
             let worker = spawn(scope, || self.render(target))?;
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -121,7 +123,7 @@ fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
-    let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+    let thread = thread::Builder::new().stack_size(stack::DEEP).spawn_scoped(scope, work);
     thread.map_err(|error| Error::new(ErrorKind::Environment, format!("cannot start a thread: {error}")))
 }
 

@@ -270,3 +270,98 @@ impl Lines {
         &known.1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use yamltree::Span;
+
+    use super::*;
+
+    fn place(text: &str, start: u32, end: u32) -> Place {
+        let source = Arc::new(Source { name: "app/kustomization.yaml".to_owned(), text: text.into() });
+        Place { source, span: Span { source: 0, start, end } }
+    }
+
+    fn rendered(message: &str, place: Option<&Place>, chain: &[&str], hint: Option<&str>) -> String {
+        let chain = chain.iter().map(|step| (*step).to_owned()).collect();
+        let report =
+            Report { label: "error".to_owned(), style: ERROR, message, place, excerpt: true, chain, hint };
+        anstream::adapter::strip_str(&report.render(&mut Lines::default())).to_string()
+    }
+
+    #[test]
+    fn an_error_shows_its_place_its_chain_and_what_to_do() {
+        let place = place("resources:\n- a.yaml\nimagez: []\n", 20, 26);
+        let text =
+            rendered("unknown field", Some(&place), &["in the base `../app`: k.yaml:3:3"], Some("try"));
+        assert_eq!(
+            text,
+            "error: unknown field\n  --> app/kustomization.yaml:3:1\n   |\n 3 | imagez: []\n   | ^^^^^^\n   = in the base \
+             `../app`: k.yaml:3:3\nhint: try\n"
+        );
+        assert_eq!(rendered("no place", None, &[], None), "error: no place\n");
+    }
+
+    #[test]
+    fn a_place_of_several_lines_is_marked_to_the_end_of_its_first() {
+        let place = place("a:\n  b: |\n    text\n", 5, 18);
+        assert!(rendered("x", Some(&place), &[], None).contains(" 2 |   b: |\n   |   ^^^^\n"));
+    }
+
+    #[test]
+    fn an_empty_place_is_marked_too() {
+        let at_end = place("a: [\n", 5, 5);
+        assert!(rendered("x", Some(&at_end), &[], None).contains(":2:1\n   |\n 2 | \n   | ^\n"));
+        let beyond = place("a", 90, 99);
+        assert!(rendered("x", Some(&beyond), &[], None).contains(":1:2\n"));
+        let inside_a_character = place("\u{e9}", 1, 2);
+        assert!(rendered("x", Some(&inside_a_character), &[], None).contains(":1:1\n"));
+    }
+
+    #[test]
+    fn columns_are_characters() {
+        let place = place("\u{e9}\u{e9}: b\r\n", 6, 7);
+        let text = rendered("x", Some(&place), &[], None);
+        assert!(text.contains(":1:5\n   |\n 1 | \u{e9}\u{e9}: b\n   |     ^\n"), "{text}");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_place() {
+        let line = format!("{}target{}", "a".repeat(5000), "b".repeat(5000));
+        let text = rendered("x", Some(&place(&line, 5000, 5006)), &[], None);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() < MAX_EXCERPT + 10), "{text}");
+        let at = lines[3].find("target").unwrap();
+        // The ellipsis is one character of three bytes.
+        assert_eq!(lines[4].find("^^^^^^").unwrap(), at - 2);
+    }
+
+    #[test]
+    fn a_file_cannot_write_to_the_terminal() {
+        let report = Report {
+            label: "error".to_owned(),
+            style: Style::new(),
+            message: "no \u{1b}[31mred",
+            place: Some(&place("key\u{1b}[2J: 1\n", 0, 3)),
+            excerpt: true,
+            chain: vec!["in \u{7}".to_owned()],
+            hint: None,
+        };
+        let text = report.render(&mut Lines::default());
+        assert!(
+            !text.contains("\u{1b}[31mred") && !text.contains("\u{1b}[2J") && !text.contains('\u{7}'),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn wrong_input_outweighs_a_failing_machine() {
+        let mut reporter = Reporter::default();
+        assert_eq!(reporter.exit_code(), ExitCode::SUCCESS);
+        reporter.error(&Error::new(ErrorKind::Environment, "no network"), None);
+        assert_eq!(reporter.exit_code(), ExitCode::from(3));
+        reporter.error(&Error::new(ErrorKind::Input, "bad field"), Some("app"));
+        reporter.error(&Error::new(ErrorKind::Environment, "no network"), None);
+        assert_eq!(reporter.exit_code(), ExitCode::from(1));
+    }
+}

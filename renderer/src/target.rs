@@ -84,10 +84,10 @@ fn place_of_address(address: &str) -> PathBuf {
     let address = address.strip_prefix("git::").unwrap_or(address);
     let address = address.split_once("://").map_or(address, |(_, rest)| rest);
     let address = address.split('?').next().unwrap_or_default();
-    let (host, path) = address.split_at(address.find(['/', ':']).unwrap_or(address.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    let parts = path.split(['/', ':']).filter(|part| !matches!(*part, "" | "." | ".."));
-    std::iter::once(host).chain(parts).collect()
+    let (authority, path) = address.split_once('/').unwrap_or((address, ""));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let parts = host.split(':').chain(path.split('/'));
+    parts.filter(|part| !matches!(*part, "" | "." | "..")).collect()
 }
 
 /// A folder's way down from the working directory, or else from the root; nothing where it has none.

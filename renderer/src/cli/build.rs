@@ -122,7 +122,7 @@ impl Run {
     }
 
     fn print(&self, renderer: &Renderer, targets: &[Target], reporter: &mut Reporter) -> Result<()> {
-        let work = |_, output: &Output| output::text(output, self.format).map(Cow::into_owned);
+        let work = |_, output: &Output| output::fragment(output, self.format).map(Cow::into_owned);
         let texts = self.render(renderer, targets, work, reporter)?;
         // Half of what was asked for could be applied by mistake.
         if texts.len() == targets.len() {

@@ -68,7 +68,7 @@ pub(super) fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()
     let config = Config::new(&arguments.flags, reporter)?;
     let strict = config.strict;
     let renderer = Renderer::new(config);
-    let built = renderer.render_one(&arguments.target)?;
+    let built = renderer.render_on_main(&arguments.target)?;
     reporter.warnings(built.warnings());
     if strict {
         output::refuse_warnings(&built)?;
