@@ -33,10 +33,11 @@ impl JsonOptions {
     pub const SIGS: Self = Self { dialect: Dialect::V2, escape_html: true, floats: false, indent: None };
 }
 
-/// Appends a node as JSON, without a line break at its end.
+/// Appends a node as JSON, without a line break at its end; nothing if the node is refused.
 pub fn to_json(node: &Node, options: JsonOptions, out: &mut String) -> Result<(), Error> {
+    let before = out.len();
     let mut writer = JsonWriter { out, options, depth: 0, next: Next::Value };
-    walk(node, options.dialect, KeyOrder::Bytes, &mut writer)
+    walk(node, options.dialect, KeyOrder::Bytes, &mut writer).inspect_err(|_| out.truncate(before))
 }
 
 struct JsonWriter<'o> {

@@ -5,6 +5,8 @@
 //! and to give a mapping as many values as keys.
 
 mod analysis;
+mod fault;
+mod go_syntax;
 mod json;
 mod kyaml;
 mod order;

@@ -17,12 +17,20 @@ use crate::number::{push_json_float, push_yaml_float};
 use crate::resolve::{Resolved, resolve};
 use crate::source::Span;
 
-/// Appends a node as a document, which ends in a line break.
+/// Appends a node as a document, which ends in a line break; nothing if the node is refused.
 pub fn to_sigs_yaml(node: &Node, out: &mut String) -> Result<(), Error> {
+    let before = out.len();
     let mut writer = SigsWriter { emitter: Emitter::new(out, EmitOptions::SIGS), number: String::new() };
-    walk(node, Dialect::V3, KeyOrder::Natural, &mut writer)?;
-    writer.emitter.document_end();
-    Ok(())
+    match walk(node, Dialect::V3, KeyOrder::Natural, &mut writer) {
+        Ok(()) => {
+            writer.emitter.document_end();
+            Ok(())
+        }
+        Err(error) => {
+            out.truncate(before);
+            Err(error)
+        }
+    }
 }
 
 struct SigsWriter<'o> {

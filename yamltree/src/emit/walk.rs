@@ -9,6 +9,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use super::fault;
+use super::go_syntax::{go_syntax, push_quoted};
 use super::order::{compare_keys, sort_by_key_order};
 use super::reread::reread;
 use crate::base64;
@@ -53,8 +55,18 @@ pub(super) enum KeyOrder {
     Bytes,
 }
 
-/// Sends a tree's values to a sink.
+/// Sends a tree's values to a sink. Of several faults it names the one that Go would.
 pub(super) fn walk(
+    root: &Node,
+    dialect: Dialect,
+    order: KeyOrder,
+    sink: &mut impl Sink,
+) -> Result<(), Error> {
+    walk_in_order(root, dialect, order, sink).map_err(|error| fault::first(root, dialect, error))
+}
+
+/// Sends a tree's values to a sink up to the first fault on the way.
+pub(super) fn walk_in_order(
     root: &Node,
     dialect: Dialect,
     order: KeyOrder,
@@ -173,10 +185,7 @@ impl<'n, S: Sink> Walk<'n, '_, S> {
 
     fn refuse_duplicates(&self, start: usize) -> Result<(), Error> {
         match self.entries[start..].windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            Some(pair) => {
-                let message = format!("mapping key \"{}\" already defined", pair[1].0);
-                Err(invalid(message, pair[1].1.key.span))
-            }
+            Some(pair) => Err(duplicate(&pair[1].1.key)),
             None => Ok(()),
         }
     }
@@ -185,11 +194,12 @@ impl<'n, S: Sink> Walk<'n, '_, S> {
 /// The string that a key becomes; `None` where Go drops the entry.
 fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<Cow<'n, str>>, Error> {
     let Some(text) = entry.key.text() else {
-        return Err(invalid("invalid map key: a mapping or a sequence", entry.key.span));
+        let message = format!("invalid map key: {}", go_syntax(&entry.key, dialect));
+        return Err(invalid(message, entry.key.span));
     };
     let resolved = entry.key.resolved(dialect)?;
     match dialect {
-        Dialect::V2 => key_as_string(text, resolved, entry.key.span).map(Some),
+        Dialect::V2 => key_as_string(text, resolved, entry).map(Some),
         // Kustomize decodes a resource into a Go map with string keys, so go-yaml takes any scalar as a string there.
         Dialect::V3 if is_root => Ok((resolved != Resolved::Null).then_some(Cow::Borrowed(text))),
         Dialect::V3
@@ -203,10 +213,14 @@ fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<C
 }
 
 /// How `sigs.k8s.io/yaml` makes a string of a key.
-fn key_as_string(text: &str, resolved: Resolved, span: Span) -> Result<Cow<'_, str>, Error> {
+fn key_as_string<'n>(text: &'n str, resolved: Resolved, entry: &Entry) -> Result<Cow<'n, str>, Error> {
+    let unsupported = |key: &str| {
+        let value = go_syntax(&entry.value, Dialect::V2);
+        invalid(format!("unsupported map key of type: {key}, value: {value}"), entry.key.span)
+    };
     Ok(match resolved {
         Resolved::Str | Resolved::Timestamp(_) => Cow::Borrowed(text),
-        Resolved::Binary => Cow::Owned(binary(text, span)?),
+        Resolved::Binary => Cow::Owned(binary(text, entry.key.span)?),
         Resolved::Bool(value) => Cow::Borrowed(if value { "true" } else { "false" }),
         Resolved::Int(int) => Cow::Owned(int.to_string()),
         Resolved::Float(float) if float.is_nan() => Cow::Borrowed(".nan"),
@@ -218,12 +232,8 @@ fn key_as_string(text: &str, resolved: Resolved, span: Span) -> Result<Cow<'_, s
             push_yaml_float32(&mut key, float);
             Cow::Owned(key)
         }
-        Resolved::Uint(uint) => {
-            return Err(invalid(format!("unsupported map key of type: uint64, key: {uint:#x}"), span));
-        }
-        Resolved::Null => {
-            return Err(invalid("unsupported map key of type: %!s(<nil>), key: <nil>", span));
-        }
+        Resolved::Uint(uint) => return Err(unsupported(&format!("uint64, key: {uint:#x}"))),
+        Resolved::Null => return Err(unsupported("%!s(<nil>), key: <nil>")),
     })
 }
 
@@ -258,7 +268,7 @@ fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Value<'
 }
 
 /// The string that base64 stands for. Like Go's JSON it has a replacement character for each byte that is not UTF-8.
-fn binary(text: &str, span: Span) -> Result<String, Error> {
+pub(super) fn binary(text: &str, span: Span) -> Result<String, Error> {
     let bytes =
         base64::decode(text).ok_or_else(|| invalid("!!binary value contains invalid base64 data", span))?;
     let mut string = String::with_capacity(bytes.len());
@@ -269,6 +279,14 @@ fn binary(text: &str, span: Span) -> Result<String, Error> {
     Ok(string)
 }
 
-fn invalid(message: impl Into<String>, span: Span) -> Error {
+/// The refusal of a key that its mapping has already. Go also names two lines, but of a text that nobody sees.
+pub(super) fn duplicate(key: &Node) -> Error {
+    let mut message = "mapping key ".to_owned();
+    push_quoted(&mut message, key.text().unwrap_or_default());
+    message.push_str(" already defined");
+    invalid(message, key.span)
+}
+
+pub(super) fn invalid(message: impl Into<String>, span: Span) -> Error {
     Error::new(ErrorKind::Invalid, message, span)
 }
