@@ -252,7 +252,7 @@ impl Frame<'_> {
             step.run.transform(&mut all.map, cx)?;
             if let Some(origin) = &step.origin {
                 all.map.modify_each(|resource| {
-                    note_transformation(resource, origin);
+                    (0..step.run.steps()).for_each(|_| note_transformation(resource, origin));
                     Ok(())
                 })?;
             }

@@ -29,6 +29,8 @@ pub(crate) struct Resource {
     pub(crate) vars: Vec<CompactString>,
     pub(crate) origin: Option<Box<Origin>>,
     pub(crate) transformations: Vec<Origin>,
+    /// How many numbers were handed out to nodes that stand in several places.
+    shares: u32,
 }
 
 /// What a generated resource does to one of the same id that exists.
@@ -117,6 +119,20 @@ impl Resource {
         self.prefixes.clone_from(&other.prefixes);
         self.suffixes.clone_from(&other.suffixes);
         self.vars.clone_from(&other.vars);
+    }
+
+    /// Numbers for values that are to stand in several places as one node; returns the first.
+    pub(crate) fn hand_out_shares(&mut self, count: usize) -> u32 {
+        let first = self.shares;
+        self.shares = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        first
+    }
+
+    /// Brings the nodes that stand in several places up to date after some were overwritten.
+    pub(crate) fn settle(&mut self) {
+        if self.shares > 0 {
+            self.node.settle();
+        }
     }
 
     /// Reads the id anew after the tree was changed. Former ids follow a new group and version, as in Kustomize.

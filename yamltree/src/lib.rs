@@ -12,6 +12,7 @@ mod number;
 mod parse;
 mod resolve;
 mod scan;
+mod share;
 mod source;
 mod text;
 mod timestamp;

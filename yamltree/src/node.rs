@@ -5,6 +5,7 @@
 
 use compact_str::CompactString;
 
+use crate::share::Shared;
 use crate::source::Span;
 
 /// One YAML node: a scalar, a mapping, a sequence, or an alias that is not resolved yet.
@@ -97,6 +98,7 @@ pub enum Tag {
 pub(crate) struct Props {
     pub(crate) anchor: Option<CompactString>,
     pub(crate) tag: Option<CompactString>,
+    pub(crate) shared: Option<Shared>,
 }
 
 impl Default for Kind {

@@ -130,7 +130,7 @@ impl Lists {
         let object = Object::read(root, "a transformer configuration", Reading::CONFIGURATION)?;
         let mut lists = Self::default();
         for (name, list) in lists.lists_mut() {
-            *list = FieldSpecs::read(object.items(name)?, object.reading(), cx)?;
+            *list = FieldSpecs::read(&object, name, cx)?;
         }
         for node in object.items("nameReference")? {
             lists.name_reference.push(NameReference::read(node, object.reading(), cx)?);
@@ -208,8 +208,10 @@ impl FieldSpecs {
         Self(Arc::new(specs))
     }
 
-    pub(crate) fn read(items: &[Node], reading: Reading, cx: &Context<'_>) -> Result<Self> {
-        items.iter().map(|item| FieldSpec::read(item, reading, cx)).collect::<Result<_>>().map(Self::new)
+    /// Reads the list in a field of an object.
+    pub(crate) fn read(object: &Object<'_>, name: &'static str, cx: &Context<'_>) -> Result<Self> {
+        let items = object.items(name)?.iter();
+        items.map(|item| FieldSpec::read(item, object.reading(), cx)).collect::<Result<_>>().map(Self::new)
     }
 
     /// Adds the specifications that are not there yet.
@@ -264,7 +266,7 @@ impl NameReference {
     fn read(node: &Node, reading: Reading, cx: &Context<'_>) -> Result<Self> {
         let object = Object::read(node, "a name reference", reading)?;
         let gvk = Gvk::read(&object)?;
-        let referrers = FieldSpecs::read(object.items("fieldSpecs")?, reading, cx)?;
+        let referrers = FieldSpecs::read(&object, "fieldSpecs", cx)?;
         object.close(cx)?;
         Ok(Self { gvk, referrers })
     }

@@ -1,6 +1,16 @@
 //! What changes resources: the built-in transformers, in the order in which a kustomization runs them.
 
+mod affix;
+mod annotations;
+mod entries;
 mod hash;
+mod image_tag;
+mod label;
+mod namespace;
+mod prefix;
+mod prefix_suffix;
+mod replica_count;
+mod suffix;
 
 use yamltree::Node;
 
@@ -12,6 +22,11 @@ use crate::target::Target;
 /// A change to the resources of a build.
 pub(crate) trait Transformer {
     fn transform(&self, map: &mut ResMap, cx: &Context<'_>) -> Result<()>;
+
+    /// How many of Kustomize's steps this is; each leaves its trace in the annotations of `buildMetadata`.
+    fn steps(&self) -> usize {
+        1
+    }
 }
 
 /// One kind of transformer: how it is made from a kustomization's fields and from a configuration of its own.
@@ -25,4 +40,14 @@ pub(crate) struct Builtin {
 }
 
 /// The built-in transformers. Their order is the order in which they run.
-pub(crate) const BUILTINS: &[Builtin] = &[hash::BUILTIN];
+pub(crate) const BUILTINS: &[Builtin] = &[
+    namespace::BUILTIN,
+    prefix::BUILTIN,
+    suffix::BUILTIN,
+    label::BUILTIN,
+    annotations::BUILTIN,
+    replica_count::BUILTIN,
+    image_tag::BUILTIN,
+    hash::BUILTIN,
+    prefix_suffix::BUILTIN,
+];

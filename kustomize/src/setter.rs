@@ -1,0 +1,55 @@
+//! Puts values into fields as kyaml does: what it keeps of the old node, and what it refuses.
+
+use yamltree::{Entry, Node, Tag};
+
+use crate::decode;
+use crate::error::{Error, Result};
+use crate::resource::is_null;
+
+/// Puts a text into a scalar. Its style stays, and with it a quoted text stays a string; its tag does not.
+pub(crate) fn set_scalar(node: &mut Node, text: &str) -> Result<()> {
+    set_tagged(node, text, Tag::Implicit)
+}
+
+/// Puts a text of a certain type into a scalar.
+pub(crate) fn set_tagged(node: &mut Node, text: &str, tag: Tag) -> Result<()> {
+    expect_scalar(node)?;
+    let mut value = Node::plain(text).at(node.span);
+    value.style = node.style;
+    value.tag = tag;
+    node.overwrite(value);
+    Ok(())
+}
+
+/// Puts a string under a key of a mapping. A null takes none. With a number, a value that is new is one of those that
+/// share it.
+pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u32>) -> Result<()> {
+    if is_null(node) {
+        return Ok(());
+    }
+    if !node.is_mapping() {
+        let sentence = format!("expected a mapping to hold `{key}`, not {}", decode::described(node));
+        return Err(Error::invalid(sentence).at(node.span));
+    }
+    if let Some(value) = node.get_mut(key) {
+        value.overwrite(Node::string(text).at(value.span));
+        return Ok(());
+    }
+    let mut value = Node::string(text);
+    if let Some(number) = share {
+        value.share(number);
+    }
+    if let Some(entries) = node.entries_mut() {
+        // The key is written as it is, not as a string: `1` is read back as a number, which no resource may have.
+        entries.push(Entry { key: Node::plain(key), value });
+    }
+    Ok(())
+}
+
+/// Refuses a mapping or a list.
+pub(crate) fn expect_scalar(node: &Node) -> Result<()> {
+    if node.is_scalar() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("expected a scalar, not {}", decode::described(node))).at(node.span))
+}
