@@ -274,6 +274,7 @@ impl Reading {
         }
     }
 
+    /// A key that is no string has become one, as the key of a JSON object: `y` is `true` in YAML 1.1.
     fn string_map(self, node: &Node, name: &str) -> Result<Vec<(String, String)>> {
         let Some(entries) = node.entries() else {
             return if self.is_null(node) {
@@ -283,17 +284,17 @@ impl Reading {
             };
         };
         let mut map: Vec<(String, String)> = Vec::with_capacity(entries.len());
-        let mut positions = HashMap::with_capacity(entries.len());
+        let mut positions: HashMap<String, usize> = HashMap::with_capacity(entries.len());
         for entry in entries {
-            let key = entry.key.text().unwrap_or_default();
+            let key = Reading { converts: true, ..self }.string(&entry.key, "a key")?;
             let value =
-                if self.is_null(&entry.value) { String::new() } else { self.string(&entry.value, key)? };
-            match positions.insert(key, map.len()) {
-                Some(known) => {
-                    positions.insert(key, known);
-                    map[known].1 = value;
+                if self.is_null(&entry.value) { String::new() } else { self.string(&entry.value, &key)? };
+            match positions.get(&key) {
+                Some(known) => map[*known].1 = value,
+                None => {
+                    positions.insert(key.clone(), map.len());
+                    map.push((key, value));
                 }
-                None => map.push((key.to_owned(), value)),
             }
         }
         Ok(map)

@@ -216,8 +216,7 @@ impl Kustomization {
 
 /// Which of the possible names a folder's kustomization file has.
 fn find(loader: &Loader, cx: &Context<'_>) -> Result<&'static str> {
-    let is_file =
-        |name: &&&str| loader.is_file(&Located { text: (**name).to_owned(), span: Span::NONE }, cx);
+    let is_file = |name: &&&str| loader.is_file(&Located { text: (**name).to_owned(), span: Span::NONE }, cx);
     let found: Vec<&'static str> = FILE_NAMES.iter().filter(is_file).copied().collect();
     let folder = cx.world.files.display(loader.root());
     match found.as_slice() {

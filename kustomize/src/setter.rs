@@ -1,6 +1,6 @@
 //! Puts values into fields as kyaml does: what it keeps of the old node, and what it refuses.
 
-use yamltree::{Entry, Node, Tag};
+use yamltree::{Dialect, Entry, Node, Resolved, Tag};
 
 use crate::decode;
 use crate::error::{Error, Result};
@@ -35,12 +35,16 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
         value.overwrite(Node::string(text).at(value.span));
         return Ok(());
     }
+    if key == "<<" || key.is_empty() || yamltree::resolve(key, Dialect::V3) != Resolved::Str {
+        // Kustomize writes the key unquoted and then fails to read it, with a dump of the resource.
+        let sentence = format!("the new key `{key}` is no string in YAML, so no resource can have it");
+        return Err(Error::invalid(sentence).at(node.span));
+    }
     let mut value = Node::string(text);
     if let Some(number) = share {
         value.share(number);
     }
     if let Some(entries) = node.entries_mut() {
-        // The key is written as it is, not as a string: `1` is read back as a number, which no resource may have.
         entries.push(Entry { key: Node::plain(key), value });
     }
     Ok(())

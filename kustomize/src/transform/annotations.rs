@@ -3,22 +3,14 @@
 use yamltree::Node;
 
 use crate::config::FieldSpecs;
-use crate::context::Context;
 use crate::decode::{self, Object};
 use crate::error::Result;
-use crate::resmap::ResMap;
 use crate::target::Target;
 
-use super::entries::set_entries;
+use super::entries::EntrySetter;
 use super::{Builtin, Transformer};
 
 pub(crate) const BUILTIN: Builtin = Builtin { kind: "AnnotationsTransformer", from_fields, from_config };
-
-#[derive(Debug)]
-struct AnnotationsTransformer {
-    annotations: Vec<(String, String)>,
-    specs: FieldSpecs,
-}
 
 fn from_fields(target: &Target<'_, '_>) -> Result<Vec<Box<dyn Transformer>>> {
     let Some(node) = target.kustomization.field("commonAnnotations") else { return Ok(Vec::new()) };
@@ -27,21 +19,16 @@ fn from_fields(target: &Target<'_, '_>) -> Result<Vec<Box<dyn Transformer>>> {
         return Ok(Vec::new());
     }
     let specs = target.config.common_annotations.clone();
-    Ok(vec![Box::new(AnnotationsTransformer { annotations, specs })])
+    Ok(vec![Box::new(EntrySetter { entries: annotations, specs, span: node.span })])
 }
 
 fn from_config(node: &Node, target: &Target<'_, '_>) -> Result<Box<dyn Transformer>> {
     let object = Object::plugin(node, "an AnnotationsTransformer")?;
-    let transformer = AnnotationsTransformer {
-        annotations: object.string_map("annotations")?,
+    let transformer = EntrySetter {
+        entries: object.string_map("annotations")?,
+        span: object.span(),
         specs: FieldSpecs::read(&object, "fieldSpecs", target.cx)?,
     };
     object.close(target.cx)?;
     Ok(Box::new(transformer))
-}
-
-impl Transformer for AnnotationsTransformer {
-    fn transform(&self, map: &mut ResMap, _: &Context<'_>) -> Result<()> {
-        set_entries(map, &self.annotations, &self.specs)
-    }
 }

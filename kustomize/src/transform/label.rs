@@ -1,27 +1,19 @@
 //! `labels` and the deprecated `commonLabels`, and the plugin `LabelTransformer`: sets labels in metadata, templates
 //! and selectors.
 
-use yamltree::Node;
+use yamltree::{Node, Span};
 
 use crate::config::FieldSpecs;
-use crate::context::Context;
 use crate::decode::{self, Object};
 use crate::error::Result;
 use crate::fieldspec::{FieldPath, FieldSpec};
 use crate::resid::Gvk;
-use crate::resmap::ResMap;
 use crate::target::Target;
 
-use super::entries::set_entries;
+use super::entries::EntrySetter;
 use super::{Builtin, Transformer};
 
 pub(crate) const BUILTIN: Builtin = Builtin { kind: "LabelTransformer", from_fields, from_config };
-
-#[derive(Debug)]
-struct LabelTransformer {
-    labels: Vec<(String, String)>,
-    specs: FieldSpecs,
-}
 
 fn from_fields(target: &Target<'_, '_>) -> Result<Vec<Box<dyn Transformer>>> {
     let mut transformers: Vec<Box<dyn Transformer>> = Vec::new();
@@ -33,13 +25,17 @@ fn from_fields(target: &Target<'_, '_>) -> Result<Vec<Box<dyn Transformer>>> {
     // One for `commonLabels` runs beside those for `labels` even if it sets nothing, as its trace in the annotations
     // of `buildMetadata` shows.
     if !transformers.is_empty() || !labels.is_empty() {
-        transformers.push(Box::new(LabelTransformer { labels, specs: target.config.common_labels.clone() }));
+        transformers.push(Box::new(EntrySetter {
+            entries: labels,
+            specs: target.config.common_labels.clone(),
+            span: common.map_or(Span::NONE, |node| node.span),
+        }));
     }
     Ok(transformers)
 }
 
 /// Reads an entry of `labels`. Its own fields come first, so that they decide where they overlap with built-in ones.
-fn entry(node: &Node, target: &Target<'_, '_>) -> Result<LabelTransformer> {
+fn entry(node: &Node, target: &Target<'_, '_>) -> Result<EntrySetter> {
     let object = Object::new(node, "an entry of labels")?;
     let labels = object.string_map("pairs")?;
     let mut specs = FieldSpecs::read(&object, "fields", target.cx)?;
@@ -58,25 +54,20 @@ fn entry(node: &Node, target: &Target<'_, '_>) -> Result<LabelTransformer> {
             gvk: Gvk::default(),
             path: FieldPath::new("metadata/labels".into()),
             create: true,
-            span: yamltree::Span::NONE,
+            span: Span::NONE,
         };
         add(&FieldSpecs::new(vec![metadata]))?;
     }
-    Ok(LabelTransformer { labels, specs })
+    Ok(EntrySetter { entries: labels, specs, span: node.span })
 }
 
 fn from_config(node: &Node, target: &Target<'_, '_>) -> Result<Box<dyn Transformer>> {
     let object = Object::plugin(node, "a LabelTransformer")?;
-    let transformer = LabelTransformer {
-        labels: object.string_map("labels")?,
+    let transformer = EntrySetter {
+        entries: object.string_map("labels")?,
+        span: object.span(),
         specs: FieldSpecs::read(&object, "fieldSpecs", target.cx)?,
     };
     object.close(target.cx)?;
     Ok(Box::new(transformer))
-}
-
-impl Transformer for LabelTransformer {
-    fn transform(&self, map: &mut ResMap, _: &Context<'_>) -> Result<()> {
-        set_entries(map, &self.labels, &self.specs)
-    }
 }
