@@ -12,13 +12,14 @@ pub(crate) struct Progress {
     total: usize,
     done: usize,
     started: Instant,
-    shown: bool,
+    /// The number on the line, while there is one.
+    shown: Option<usize>,
     terminal: bool,
 }
 
 impl Progress {
     pub(crate) fn new(total: usize) -> Self {
-        Self { total, done: 0, started: Instant::now(), shown: false, terminal: io::stderr().is_terminal() }
+        Self { total, done: 0, started: Instant::now(), shown: None, terminal: io::stderr().is_terminal() }
     }
 
     /// Another target is done.
@@ -28,15 +29,15 @@ impl Progress {
 
     /// Shows how far it is.
     pub(crate) fn show(&mut self) {
-        if self.terminal && self.started.elapsed() >= PATIENCE {
-            self.shown = true;
+        if self.terminal && self.shown != Some(self.done) && self.started.elapsed() >= PATIENCE {
+            self.shown = Some(self.done);
             self.write(&format!("\r\x1b[K{} of {} targets", self.done, self.total));
         }
     }
 
     /// Frees the line for something else.
     pub(crate) fn clear(&mut self) {
-        if std::mem::take(&mut self.shown) {
+        if self.shown.take().is_some() {
             self.write("\r\x1b[K");
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! In: a [`Config`] and targets. Out: what each target gave, in the order of the targets.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -62,7 +63,15 @@ impl Renderer {
             functions: Some(&self.functions),
             variable: &|name| std::env::var(name).ok(),
         };
-        kustomize::build(target, world, &self.config.options, &self.shared).map_err(Error::from)
+        let build = || kustomize::build(target, world, &self.config.options, &self.shared);
+        // A fault of ours in one target is no reason to lose the others.
+        match panic::catch_unwind(AssertUnwindSafe(build)) {
+            Ok(built) => built.map_err(Error::from),
+            Err(_) => {
+                Err(Error::new(ErrorKind::Environment, "the renderer has a fault, your files may be fine")
+                    .hint("please report it with the lines above"))
+            }
+        }
     }
 
     /// Renders one target for a process that does nothing else: on the main thread where its stack can grow, as a
@@ -76,7 +85,7 @@ impl Renderer {
         }
         thread::scope(|scope| {
             let worker = spawn(scope, || self.render(target))?;
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
         })
     }
 
