@@ -11,6 +11,7 @@ mod prefix;
 mod prefix_suffix;
 mod replica_count;
 mod suffix;
+mod value_add;
 
 use yamltree::Node;
 
@@ -50,4 +51,5 @@ pub(crate) const BUILTINS: &[Builtin] = &[
     image_tag::BUILTIN,
     hash::BUILTIN,
     prefix_suffix::BUILTIN,
+    value_add::BUILTIN,
 ];

@@ -128,6 +128,19 @@ impl Subjects {
     }
 }
 
+/// Puts one resource into a namespace: its own and that of its `default` subjects.
+pub(crate) fn put_into_namespace(resource: &mut Resource, namespace: &str) -> Result<()> {
+    let transformer = NamespaceTransformer {
+        namespace: namespace.to_owned(),
+        specs: FieldSpecs::default(),
+        unset_only: false,
+        subjects: Subjects::default(),
+        metadata: FieldPath::new(METADATA_NAMESPACE.into()),
+        span: Span::NONE,
+    };
+    transformer.change(resource)
+}
+
 impl Transformer for NamespaceTransformer {
     fn transform(&self, map: &mut ResMap, _: &Context<'_>) -> Result<()> {
         if self.namespace.is_empty() {
