@@ -1,7 +1,8 @@
 //! The text of one scalar in each of its five styles.
 
-use super::Emitter;
 use super::analysis::{Classes, SPACE, WIDE, is_break, is_printable};
+use super::emitter::Emitter;
+use crate::dialect::Dialect;
 use crate::node::Style;
 
 impl Emitter<'_> {
@@ -17,7 +18,7 @@ impl Emitter<'_> {
     }
 
     fn write_plain(&mut self, text: &str, classes: Classes, folds: bool) {
-        if text.is_empty() && self.options.dialect == crate::Dialect::V3 {
+        if text.is_empty() && self.options.dialect == Dialect::V3 {
             return;
         }
         if !self.whitespace {
@@ -228,7 +229,7 @@ impl Emitter<'_> {
         self.column += if classes & WIDE == 0 { text.len() } else { text.chars().count() };
     }
 
-    fn put_char(&mut self, char: char) {
+    pub(super) fn put_char(&mut self, char: char) {
         self.out.push(char);
         self.column += 1;
     }

@@ -201,15 +201,16 @@ fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<C
     match dialect {
         Dialect::V2 => key_as_string(text, resolved, entry).map(Some),
         // Kustomize decodes a resource into a Go map with string keys, so go-yaml takes any scalar as a string there.
-        Dialect::V3 if is_root => Ok((resolved != Resolved::Null).then_some(Cow::Borrowed(text))),
-        Dialect::V3
-            if resolved == Resolved::Str
-                && matches!(entry.key.tag, Tag::Implicit | Tag::Str | Tag::Merge) =>
-        {
-            Ok(Some(Cow::Borrowed(text)))
-        }
+        Dialect::V3 if is_root && resolved == Resolved::Null => Ok(None),
+        // Kustomize decodes a resource into a Go map with string keys, so go-yaml takes any scalar as a string there.
+        Dialect::V3 if is_root || is_string(&entry.key, resolved) => reread(&entry.key, text).map(Some),
         Dialect::V3 => Err(invalid("json: unsupported type: map[interface {}]interface {}", entry.key.span)),
     }
+}
+
+/// Whether go-yaml v3 gives a key the tag of a string; a foreign tag is none.
+fn is_string(key: &Node, resolved: Resolved) -> bool {
+    resolved == Resolved::Str && matches!(key.tag, Tag::Implicit | Tag::Str | Tag::Merge)
 }
 
 /// How `sigs.k8s.io/yaml` makes a string of a key.
