@@ -83,7 +83,7 @@ impl Kustomization {
             Self { kind: Kind::Kustomization, file_name, build_metadata: Arc::default(), documents };
         kustomization.check(loader, cx)?;
         kustomization.kind = kustomization.read_kind()?;
-        kustomization.build_metadata = kustomization.read_build_metadata()?;
+        kustomization.build_metadata = kustomization.read_build_metadata(cx)?;
         kustomization.warn(cx);
         Ok(kustomization)
     }
@@ -179,14 +179,14 @@ impl Kustomization {
             .at(version.span))
     }
 
-    fn read_build_metadata(&self) -> Result<Arc<[String]>> {
+    fn read_build_metadata(&self, cx: &Context<'_>) -> Result<Arc<[String]>> {
         const OPTIONS: &[&str] = &["originAnnotations", "transformerAnnotations", "managedByLabel"];
         let asked = self.strings("buildMetadata")?;
         for option in &asked {
             if !OPTIONS.contains(&option.text.as_str()) {
-                let error = Error::invalid(format!("unknown option `{}` in buildMetadata", option.text))
-                    .at(option.span);
-                return Err(error.hint(format!("the options are {}", OPTIONS.join(", "))));
+                let sentence = format!("`{}` in buildMetadata is no option and has no effect", option.text);
+                let hint = format!("the options are {}", OPTIONS.join(", "));
+                cx.push_warning(Warning::new(Code::Ignored, sentence, option.span).hint(hint));
             }
         }
         Ok(asked.into_iter().map(|option| option.text).collect())
