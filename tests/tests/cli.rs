@@ -203,6 +203,7 @@ mod kustomize_build {
         prints(&outcome, &format!("[\n{object}\n]\n"));
         prints(&renderer(&folder, &["kustomize", "build", "-o", "json", "empty"]), "[]\n");
         prints(&renderer(&folder, &["kustomize", "build", "-o", "yaml", "apps/good"]), CONFIG_MAP);
+        prints(&renderer(&folder, &["kustomize", "build", "-o", "", "apps/good"]), CONFIG_MAP);
         // A file of that name is still to be had.
         prints(&renderer(&folder, &["kustomize", "build", "-o", "./json", "apps/good"]), "");
         assert_eq!(folder.read("json").as_deref(), Some(CONFIG_MAP));

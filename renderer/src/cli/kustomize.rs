@@ -57,7 +57,10 @@ impl Arguments {
     fn destination(&self) -> Destination<'_> {
         match &self.output {
             None => Destination::Stdout(Format::Yaml),
-            Some(word) if word.as_os_str() == "yaml" => Destination::Stdout(Format::Yaml),
+            // As with kustomize, an empty path is none.
+            Some(word) if word.as_os_str().is_empty() || word.as_os_str() == "yaml" => {
+                Destination::Stdout(Format::Yaml)
+            }
             Some(word) if word.as_os_str() == "json" => Destination::Stdout(Format::Json),
             Some(path) => Destination::Path(path),
         }
