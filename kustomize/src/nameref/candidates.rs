@@ -155,30 +155,32 @@ impl<'r> Namesakes<'r> {
         Self { all: Vec::new(), lists: OnceCell::new() }
     }
 
-    /// The first resources that a reference can mean.
+    /// The resources that a reference can mean, or some of them where a few are enough to know.
     pub(super) fn select(&self, wanted: &Wanted<'_>, nearness: Nearness, limit: usize) -> Vec<&'r Resource> {
-        let keep = |resource: &&Resource| wanted.takes(resource) && wanted.is_near(resource, nearness);
-        if self.all.len() <= FEW {
-            return self.all.iter().copied().filter(keep).take(limit).collect();
-        }
-        let positions = self.shortest_list(wanted, nearness);
-        positions.into_iter().map(|at| self.all[at]).filter(keep).take(limit).collect()
+        let keep = |at: &usize| {
+            let resource = self.all[*at];
+            wanted.takes(resource) && wanted.is_near(resource, nearness)
+        };
+        let lists = if self.all.len() <= FEW { None } else { self.shortest_lists(wanted, nearness) };
+        let mut found: Vec<usize> = match lists {
+            Some(lists) => lists.into_iter().flatten().copied().filter(keep).take(limit).collect(),
+            None => (0..self.all.len()).filter(keep).take(limit).collect(),
+        };
+        found.sort_unstable();
+        found.into_iter().map(|at| self.all[at]).collect()
     }
 
-    /// The shortest list that holds every resource which a reference can mean.
-    fn shortest_list(&self, wanted: &Wanted<'_>, nearness: Nearness) -> Vec<usize> {
-        let lists = self.lists.get_or_init(|| self.make_lists());
-        let length = |facets: &Vec<Facet<'_>>| {
-            facets.iter().filter_map(|facet| lists.get(facet)).map(Vec::len).sum::<usize>()
-        };
-        let Some(shortest) = wanted.facets(nearness).into_iter().min_by_key(length) else {
-            return (0..self.all.len()).collect();
-        };
-        let mut positions: Vec<usize> =
-            shortest.iter().filter_map(|facet| lists.get(facet)).flatten().copied().collect();
-        positions.sort_unstable();
-        positions.dedup();
-        positions
+    /// The shortest of the sets of lists that hold every resource which a reference can mean.
+    fn shortest_lists<'s>(&'s self, wanted: &'s Wanted<'_>, nearness: Nearness) -> Option<Vec<&'s [usize]>> {
+        let lists: &'s HashMap<Facet<'s>, Vec<usize>> = self.lists.get_or_init(|| self.make_lists());
+        let sets = wanted.facets(nearness).into_iter().map(|facets| {
+            facets
+                .iter()
+                .filter_map(|facet| lists.get(facet))
+                .map(Vec::as_slice)
+                .collect::<Vec<&'s [usize]>>()
+        });
+        sets.min_by_key(|set| set.iter().map(|list| list.len()).sum::<usize>())
     }
 
     fn make_lists(&self) -> HashMap<Facet<'r>, Vec<usize>> {
@@ -245,7 +247,7 @@ impl<'w> Wanted<'w> {
         })
     }
 
-    /// Sets of facets such that every resource that can be meant has a facet of each set.
+    /// Sets of facets such that every resource that can be meant has one facet of each set.
     fn facets(&self, nearness: Nearness) -> Vec<Vec<Facet<'_>>> {
         let kinds = [Some(self.gvk), self.role].into_iter().flatten().filter(|gvk| !gvk.kind.is_empty());
         let mut sets: Vec<Vec<Facet<'_>>> = kinds.map(|gvk| vec![Facet::FormerKind(&gvk.kind)]).collect();
