@@ -1,6 +1,7 @@
 //! `renderer kustomize build`: one target, with the flags and habits of kustomize.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
@@ -41,7 +42,7 @@ pub(super) struct Arguments {
     /// Write to this file, or one file for each resource into this folder; the words `json` and `yaml` mean a format
     /// instead (write `./json` for a file of that name)
     #[arg(short, long, value_name = "PATH|FORMAT")]
-    output: Option<PathBuf>,
+    output: Option<OsString>,
 
     #[command(flatten)]
     flags: BuildFlags,
@@ -50,19 +51,17 @@ pub(super) struct Arguments {
 /// Where the manifests shall go.
 enum Destination<'a> {
     Stdout(Format),
-    Path(&'a PathBuf),
+    Path(&'a Path),
 }
 
 impl Arguments {
     fn destination(&self) -> Destination<'_> {
-        match &self.output {
+        match self.output.as_deref() {
             None => Destination::Stdout(Format::Yaml),
             // As with kustomize, an empty path is none.
-            Some(word) if word.as_os_str().is_empty() || word.as_os_str() == "yaml" => {
-                Destination::Stdout(Format::Yaml)
-            }
-            Some(word) if word.as_os_str() == "json" => Destination::Stdout(Format::Json),
-            Some(path) => Destination::Path(path),
+            Some(word) if word.is_empty() || word == "yaml" => Destination::Stdout(Format::Yaml),
+            Some(word) if word == "json" => Destination::Stdout(Format::Json),
+            Some(path) => Destination::Path(Path::new(path)),
         }
     }
 }
