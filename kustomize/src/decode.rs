@@ -25,6 +25,8 @@ impl Reading {
     pub(crate) const KUSTOMIZATION: Reading = Reading { dialect: Dialect::V2, converts: false, strict: true };
     /// A file that `configurations` names.
     pub(crate) const CONFIGURATION: Reading = Reading { dialect: Dialect::V2, converts: true, strict: true };
+    /// A file of replacements.
+    pub(crate) const LENIENT: Reading = Reading { dialect: Dialect::V2, converts: true, strict: false };
     /// The configuration of a plugin, which is read as a resource.
     pub(crate) const PLUGIN: Reading = Reading { dialect: Dialect::V3, converts: true, strict: false };
 }

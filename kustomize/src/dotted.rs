@@ -1,10 +1,19 @@
 //! Dotted paths to a field: `spec.ports[0].port`, `metadata.annotations.[example.com/a]`, `spec.containers.[name=web]`.
 
-use yamltree::Node;
+use yamltree::{Kind, Node};
 
 /// Splits a path at its dots. `\.` belongs to a name; so does what stands in brackets, which are taken off unless they
 /// hold `=`. An index in brackets behind a name becomes a part of its own.
 pub(crate) fn split(path: &str) -> Vec<String> {
+    let mut with_index = Vec::new();
+    for part in parts(path) {
+        push_with_index(&mut with_index, part);
+    }
+    with_index
+}
+
+/// As [`split`], but an index in brackets stays where it is.
+pub(crate) fn parts(path: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut pieces = split_unescaped(path).into_iter();
     while let Some(mut piece) = pieces.next() {
@@ -20,34 +29,59 @@ pub(crate) fn split(path: &str) -> Vec<String> {
                 piece = piece.trim_matches(['[', ']']).to_owned();
             }
         }
-        push_with_index(&mut parts, piece);
+        parts.push(piece);
     }
     parts
 }
 
 /// The value that a split path leads to.
 pub(crate) fn lookup<'n>(root: &'n Node, parts: &[String]) -> Option<&'n Node> {
-    let mut named = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
-    named.try_fold(root, step)
+    names(parts).try_fold(root, |node, part| child(node, position(node, part)?))
 }
 
-fn step<'n>(node: &'n Node, part: &str) -> Option<&'n Node> {
+/// The value that a split path leads to, to change.
+pub(crate) fn lookup_mut<'n>(root: &'n mut Node, parts: &[String]) -> Option<&'n mut Node> {
+    names(parts).try_fold(root, |node, part| {
+        let position = position(node, part)?;
+        match &mut node.kind {
+            Kind::Mapping(entries) => entries.get_mut(position).map(|entry| &mut entry.value),
+            Kind::Sequence(items) => items.get_mut(position),
+            Kind::Scalar(_) | Kind::Alias(_) => None,
+        }
+    })
+}
+
+fn names(parts: &[String]) -> impl Iterator<Item = &str> {
+    parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty())
+}
+
+fn child(node: &Node, position: usize) -> Option<&Node> {
+    match &node.kind {
+        Kind::Mapping(entries) => entries.get(position).map(|entry| &entry.value),
+        Kind::Sequence(items) => items.get(position),
+        Kind::Scalar(_) | Kind::Alias(_) => None,
+    }
+}
+
+/// Which entry or item of a node a part means.
+fn position(node: &Node, part: &str) -> Option<usize> {
     if let Ok(index) = part.parse::<i64>() {
-        return node.items()?.get(usize::try_from(index).ok()?);
+        node.items()?;
+        return usize::try_from(index).ok();
     }
     if part == "-" {
-        return node.items()?.last();
+        return node.items()?.len().checked_sub(1);
     }
     match part.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(condition) => {
             let (key, value) = condition.split_once('=')?;
-            let holds = |item: &&Node| {
-                let field = if key.is_empty() { Some(*item) } else { item.get(key) };
+            let holds = |item: &Node| {
+                let field = if key.is_empty() { Some(item) } else { item.get(key) };
                 field.and_then(Node::text) == Some(value)
             };
-            node.items()?.iter().find(holds)
+            node.items()?.iter().position(holds)
         }
-        None => node.get(part),
+        None => node.entries()?.iter().position(|entry| entry.key.text() == Some(part)),
     }
 }
 

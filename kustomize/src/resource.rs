@@ -1,7 +1,7 @@
 //! A resource: its tree, with what the build must remember of it.
 
 use compact_str::CompactString;
-use yamltree::{Dialect, Node, Resolved, Span, Style, resolve};
+use yamltree::{Dialect, Entry, Node, Resolved, Span, Style, resolve};
 
 use crate::origin::Origin;
 use crate::resid::{Gvk, ResId};
@@ -47,7 +47,32 @@ impl Resource {
     pub(crate) fn new(node: Node, schema: &Schema) -> Self {
         let mut resource = Self { node, ..Self::default() };
         resource.refresh(schema);
+        resource.read_history(schema);
         resource
+    }
+
+    /// Takes in what annotations of Kustomize's own say, as they are in a resource that a plugin hands on.
+    fn read_history(&mut self, schema: &Schema) {
+        const PREFIX: &str = "internal.config.kubernetes.io/";
+        let Some(annotations) = self.metadata("annotations").and_then(Node::entries) else { return };
+        let is_internal = |entry: &Entry| entry.key.text().is_some_and(|key| key.starts_with(PREFIX));
+        if !annotations.iter().any(is_internal) {
+            return;
+        }
+        let list = |name: &str| -> Vec<CompactString> {
+            let text = self.annotation(&format!("{PREFIX}{name}"));
+            text.into_iter().flat_map(|text| text.split(',')).map(CompactString::from).collect()
+        };
+        let (prefixes, suffixes) = (list("prefixes"), list("suffixes"));
+        let names = list("previousNames").into_iter();
+        let places = list("previousKinds").into_iter().zip(list("previousNamespaces"));
+        let previous = names.zip(places).map(|(name, (kind, namespace))| {
+            ResId::new(Gvk { kind, ..self.id.gvk.clone() }, &name, &namespace, schema)
+        });
+        self.previous = previous.collect();
+        self.needs_hash = self.annotation(&format!("{PREFIX}needsHashSuffix")) == Some("enabled");
+        self.helm_generated = self.annotation(&format!("{PREFIX}helm-generated")) == Some("true");
+        (self.prefixes, self.suffixes) = (prefixes, suffixes);
     }
 
     /// The current id.

@@ -119,6 +119,20 @@ impl Selector {
         }
     }
 
+    /// The kind, where it is one and no pattern.
+    pub(crate) fn literal_kind(&self) -> Option<&str> {
+        match &self.kind {
+            Pattern::Literal(kind) => Some(kind),
+            Pattern::Any | Pattern::Regex(_) => None,
+        }
+    }
+
+    /// Whether a part of an id is asked for.
+    pub(crate) fn asks_for_id(&self) -> bool {
+        let parts = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
+        parts.iter().any(|pattern| !matches!(pattern, Pattern::Any))
+    }
+
     /// Whether a name was given, be it a pattern.
     pub(crate) fn has_name(&self) -> bool {
         !matches!(self.name, Pattern::Any)

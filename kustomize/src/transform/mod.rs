@@ -9,6 +9,7 @@ mod label;
 mod namespace;
 mod prefix;
 mod prefix_suffix;
+mod replacement;
 mod replica_count;
 mod suffix;
 mod value_add;
@@ -49,6 +50,7 @@ pub(crate) const BUILTINS: &[Builtin] = &[
     annotations::BUILTIN,
     replica_count::BUILTIN,
     image_tag::BUILTIN,
+    replacement::BUILTIN,
     hash::BUILTIN,
     prefix_suffix::BUILTIN,
     value_add::BUILTIN,
