@@ -20,8 +20,8 @@ mod timestamp;
 pub use dialect::Dialect;
 pub use duplicate::Duplicate;
 pub use emit::{
-    EmitOptions, Emitter, JsonOptions, Properties, Start, compare_keys, push_json_string, sort_by_key_order,
-    to_json, to_kyaml, to_sigs_yaml,
+    EmitOptions, Emitter, JsonOptions, JsonWriter, Properties, Scalar, SigsWriter, Sink, Start, compare_keys,
+    push_json_string, sort_by_key_order, to_json, to_kyaml, to_sigs_yaml,
 };
 pub use error::{Error, ErrorKind};
 pub use limits::{MAX_DEPTH, MAX_TEXT_LEN};

@@ -8,6 +8,7 @@ use super::analysis::{Analysis, Classes, NEWLINE, classes};
 use super::quoting::reads_as_string;
 use crate::dialect::Dialect;
 use crate::node::Style;
+use crate::number::push_yaml_float;
 
 /// How a tool has go-yaml write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +156,18 @@ impl<'o> Emitter<'o> {
     /// Writes a null, a boolean or a number by its text.
     pub fn plain(&mut self, text: &str) {
         self.scalar(text, Style::Plain, Properties::default());
+    }
+
+    /// Writes a float as go-yaml prints it: `1e+06`, `.inf`, `.nan`.
+    pub fn float(&mut self, float: f64) {
+        let mut text = String::new();
+        match float {
+            _ if float.is_nan() => text.push_str(".nan"),
+            f64::INFINITY => text.push_str(".inf"),
+            f64::NEG_INFINITY => text.push_str("-.inf"),
+            _ => push_yaml_float(&mut text, float),
+        }
+        self.plain(&text);
     }
 
     /// Writes a scalar in a style, or in the next one that can hold its text.
@@ -409,5 +422,61 @@ impl<'o> Emitter<'o> {
     pub(super) fn put(&mut self, text: &str) {
         self.out.push_str(text);
         self.column += text.chars().count();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(options: EmitOptions, write: impl FnOnce(&mut Emitter<'_>), wanted: &str) {
+        let mut out = String::new();
+        let mut emitter = Emitter::new(&mut out, options);
+        write(&mut emitter);
+        emitter.document_end();
+        assert_eq!(out, wanted);
+    }
+
+    #[test]
+    fn floats_are_never_whole() {
+        let floats = |out: &mut Emitter<'_>| {
+            out.sequence_start(Start::default());
+            [1e6, 0.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]
+                .into_iter()
+                .for_each(|float| out.float(float));
+            out.sequence_end();
+        };
+        check(EmitOptions::SIGS, floats, "- 1e+06\n- 0.5\n- .inf\n- -.inf\n- .nan\n");
+    }
+
+    /// libyaml's rule, which go-yaml v2 keeps: a flow collection goes on in a new line once a line is full.
+    #[test]
+    fn a_full_line_of_a_flow_collection_is_left() {
+        let numbers = |out: &mut Emitter<'_>| {
+            out.mapping_start(Start { flow: true, ..Start::default() });
+            out.string("key");
+            out.sequence_start(Start { flow: true, ..Start::default() });
+            (0..12).for_each(|_| out.string("an-item"));
+            out.sequence_end();
+            out.mapping_end();
+        };
+        let items = |count| vec!["an-item"; count].join(", ");
+        let two_lines = format!("{{key: [{},\n    {}]}}\n", items(9), items(3));
+        check(EmitOptions::SIGS, numbers, &two_lines);
+        check(EmitOptions::KYAML, numbers, &format!("{{key: [{}]}}\n", items(12)));
+    }
+
+    #[test]
+    fn documents_are_separated() {
+        let documents = |out: &mut Emitter<'_>| {
+            out.string("a");
+            out.document_end();
+            out.document_separator();
+            out.sequence_start(Start { empty: true, ..Start::default() });
+            out.sequence_end();
+        };
+        check(EmitOptions::SIGS, documents, "a\n--- []\n");
+        check(EmitOptions::KYAML, documents, "a\n---\n[]\n");
     }
 }

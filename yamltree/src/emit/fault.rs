@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::go_syntax::go_syntax;
-use super::walk::{KeyOrder, Sink, Value, binary, duplicate, invalid, walk_in_order};
+use super::walk::{KeyOrder, Scalar, Sink, binary, duplicate, invalid, walk_in_order};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::{Entry, Kind, Node};
@@ -101,7 +101,7 @@ impl Sink for Nowhere {
         Ok(())
     }
 
-    fn value(&mut self, _value: &Value<'_>, _span: Span) -> Result<(), Error> {
+    fn value(&mut self, _value: &Scalar<'_>, _span: Span) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::walk::{KeyOrder, Sink, Value, walk};
+use super::walk::{KeyOrder, Scalar, Sink, walk};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::Node;
@@ -36,11 +36,14 @@ impl JsonOptions {
 /// Appends a node as JSON, without a line break at its end; nothing if the node is refused.
 pub fn to_json(node: &Node, options: JsonOptions, out: &mut String) -> Result<(), Error> {
     let before = out.len();
-    let mut writer = JsonWriter { out, options, depth: 0, next: Next::Value };
+    let mut writer = JsonWriter::new(out, options);
     walk(node, options.dialect, KeyOrder::Bytes, &mut writer).inspect_err(|_| out.truncate(before))
 }
 
-struct JsonWriter<'o> {
+/// `json.Marshal`: writes what Go's JSON can hold. Its caller sorts the keys by bytes. How scalars would be read does
+/// not matter to it.
+#[derive(Debug)]
+pub struct JsonWriter<'o> {
     out: &'o mut String,
     options: JsonOptions,
     depth: usize,
@@ -48,7 +51,7 @@ struct JsonWriter<'o> {
 }
 
 /// What the next value is.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// The document's, or that of a key.
     Value,
@@ -58,7 +61,12 @@ enum Next {
     Other,
 }
 
-impl JsonWriter<'_> {
+impl<'o> JsonWriter<'o> {
+    /// A writer that appends one value to `out`.
+    pub fn new(out: &'o mut String, options: JsonOptions) -> Self {
+        Self { out, options, depth: 0, next: Next::Value }
+    }
+
     /// Writes what stands before a value or a key.
     fn separate(&mut self) {
         if self.next == Next::Other {
@@ -118,29 +126,29 @@ impl Sink for JsonWriter<'_> {
         Ok(())
     }
 
-    fn value(&mut self, value: &Value<'_>, _span: Span) -> Result<(), Error> {
+    fn value(&mut self, value: &Scalar<'_>, _span: Span) -> Result<(), Error> {
         self.separate();
         let _ = match value {
-            Value::Null => self.out.write_str("null"),
-            Value::Bool(value) => write!(self.out, "{value}"),
+            Scalar::Null => self.out.write_str("null"),
+            Scalar::Bool(value) => write!(self.out, "{value}"),
             #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
-            Value::Int(int) if self.options.floats => {
+            Scalar::Int(int) if self.options.floats => {
                 push_json_float(self.out, *int as f64);
                 Ok(())
             }
             #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
-            Value::Uint(uint) if self.options.floats => {
+            Scalar::Uint(uint) if self.options.floats => {
                 push_json_float(self.out, *uint as f64);
                 Ok(())
             }
-            Value::Int(int) => write!(self.out, "{int}"),
-            Value::Uint(uint) => write!(self.out, "{uint}"),
-            Value::Timestamp(timestamp) => write!(self.out, "\"{timestamp}\""),
-            Value::Float(float) => {
+            Scalar::Int(int) => write!(self.out, "{int}"),
+            Scalar::Uint(uint) => write!(self.out, "{uint}"),
+            Scalar::Timestamp(timestamp) => write!(self.out, "\"{timestamp}\""),
+            Scalar::Float(float) => {
                 push_json_float(self.out, *float);
                 Ok(())
             }
-            Value::Str(text) => {
+            Scalar::Str(text) => {
                 push_json_string(self.out, text, self.options.escape_html);
                 Ok(())
             }
@@ -190,4 +198,112 @@ fn push_json_char(out: &mut String, char: char, escape_html: bool) {
         _ => return out.push(char),
     };
     out.push_str(short);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{ParseOptions, parse};
+
+    fn json(yaml: &str, options: JsonOptions) -> Result<String, String> {
+        let read = ParseOptions { dialect: options.dialect, ..ParseOptions::default() };
+        let root = parse(yaml, 0, &read).unwrap().swap_remove(0).root;
+        let mut out = String::new();
+        to_json(&root, options, &mut out).map_err(|error| error.message().to_owned())?;
+        Ok(out)
+    }
+
+    #[track_caller]
+    fn check(yaml: &str, options: JsonOptions, wanted: &str) {
+        assert_eq!(json(yaml, options).as_deref(), Ok(wanted), "{yaml}");
+    }
+
+    #[track_caller]
+    fn refused(yaml: &str, options: JsonOptions, wanted: &str) {
+        assert_eq!(json(yaml, options).as_ref().map_err(String::as_str), Err(wanted), "{yaml}");
+    }
+
+    #[test]
+    fn keys_are_in_byte_order() {
+        check("b10: 1\nb9: 2\na: {}\nB: []\n", JsonOptions::KYAML, r#"{"B":[],"a":{},"b10":1,"b9":2}"#);
+    }
+
+    #[test]
+    fn strings_are_escaped_as_go_does() {
+        let text = r#"'"\"': "<&>\b\f\n\r\t\0\x1b\x7f\L\u00e9\U0001F600/""#;
+        let escaped = r#"{"\"\\\"":"\u003c\u0026\u003e\b\f\n\r\t\u0000\u001b"#.to_owned() + "\u{7F}";
+        check(text, JsonOptions::KYAML, &(escaped.clone() + r#"\u2028é😀/"}"#));
+        let options = JsonOptions { escape_html: false, ..JsonOptions::KYAML };
+        let escaped = escaped.replace("\\u003c\\u0026\\u003e", "<&>");
+        check(text, options, &(escaped + r#"\u2028é😀/"}"#));
+    }
+
+    #[test]
+    fn the_dialect_decides_what_is_a_boolean() {
+        check("a: yes\nb: 2001-01-01\n", JsonOptions::SIGS, r#"{"a":true,"b":"2001-01-01"}"#);
+        check("a: yes\nb: 2001-01-01\n", JsonOptions::KYAML, r#"{"a":"yes","b":"2001-01-01T00:00:00Z"}"#);
+    }
+
+    /// What `sigs.k8s.io/yaml` answers through Helm's `fromYaml`.
+    #[test]
+    fn sigs_makes_strings_of_keys() {
+        check(
+            "1: a\n0x10: b\ntrue: c\n0.1: d\nno: e\n.inf: f\n",
+            JsonOptions::SIGS,
+            r#"{".inf":"f","0.1":"d","1":"a","16":"b","false":"e","true":"c"}"#,
+        );
+        check("a: 1\nb: 2\na: 3\n", JsonOptions::SIGS, r#"{"a":3,"b":2}"#);
+        refused("? [a, b]\n: c\n", JsonOptions::SIGS, r#"invalid map key: []interface {}{"a", "b"}"#);
+        refused(
+            "? {a: b}\n: c\n",
+            JsonOptions::SIGS,
+            r#"invalid map key: map[interface {}]interface {}{"a":"b"}"#,
+        );
+        refused(
+            "~: a\n",
+            JsonOptions::SIGS,
+            r#"unsupported map key of type: %!s(<nil>), key: <nil>, value: "a""#,
+        );
+    }
+
+    #[test]
+    fn binary_is_decoded_to_text() {
+        check("a: !!binary aGnDqQ==\n", JsonOptions::KYAML, r#"{"a":"hié"}"#);
+        // Go's JSON has one replacement for each byte that is not UTF-8, not one for each broken character.
+        check("a: !!binary YeKAYg==\n", JsonOptions::SIGS, "{\"a\":\"a\u{FFFD}\u{FFFD}b\"}");
+        refused("a: !!binary '!!'\n", JsonOptions::SIGS, "!!binary value contains invalid base64 data");
+    }
+
+    #[test]
+    fn whole_numbers_may_become_floats() {
+        let options = JsonOptions { floats: true, ..JsonOptions::KYAML };
+        check(
+            "[9007199254740993, 18446744073709551615, 1]",
+            options,
+            "[9007199254740992,18446744073709552000,1]",
+        );
+    }
+
+    #[test]
+    fn pretty_json_is_indented() {
+        let options = JsonOptions { indent: Some(2), ..JsonOptions::KYAML };
+        let wanted = "{\n  \"a\": [\n    1,\n    {},\n    []\n  ],\n  \"b\": {\n    \"c\": null\n  }\n}";
+        check("b: {c: ~}\na: [1, {}, []]\n", options, wanted);
+    }
+
+    /// Kustomize's answers. Decoding comes before JSON, whatever the order of the keys; JSON goes by sorted keys.
+    #[test]
+    fn the_first_fault_is_named() {
+        let options = JsonOptions::KYAML;
+        refused("x: {a: .inf, z: !!int x}\n", options, "cannot decode !!str `x` as a !!int");
+        refused(
+            "x: {b: .inf, a: {1: c}}\n",
+            options,
+            "json: unsupported type: map[interface {}]interface {}",
+        );
+        refused("x: {b: {1: c}, a: -.inf}\n", options, "json: unsupported value: -Inf");
+        refused("x: {a: 1, a: !!int x}\ny: !!int y\n", options, "cannot decode !!str `y` as a !!int");
+        refused("x: {a: 1, a: !!int x}\ny: .nan\n", options, "mapping key \"a\" already defined");
+        refused("x: {!foo k: v}\n", options, "json: unsupported type: map[interface {}]interface {}");
+    }
 }

@@ -17,7 +17,8 @@ mod sigs;
 mod walk;
 
 pub use self::emitter::{EmitOptions, Emitter, Properties, Start};
-pub use self::json::{JsonOptions, push_json_string, to_json};
+pub use self::json::{JsonOptions, JsonWriter, push_json_string, to_json};
 pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
-pub use self::sigs::to_sigs_yaml;
+pub use self::sigs::{SigsWriter, to_sigs_yaml};
+pub use self::walk::{Scalar, Sink};

@@ -41,3 +41,31 @@ fn is_sexagesimal(text: &str) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_by_sixties_are_quoted() {
+        for text in ["1:0", "12:30:45", "-1:59", "+1_0:5.", "190:20:30.1_5", "00:00"] {
+            assert!(is_sexagesimal(text), "{text}");
+        }
+        for text in
+            ["1", "1:60", "1:", ":1", "a:1", "1:1:", "1:1.5:2", "1:1a", "_1:1", "1.5:1", "1:001", "--1:1"]
+        {
+            assert!(!is_sexagesimal(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn old_booleans_are_quoted_by_both() {
+        for text in ["y", "No", "ON", "true", "~", "12"] {
+            assert!(!reads_as_string(text, Dialect::V2) && !reads_as_string(text, Dialect::V3), "{text}");
+        }
+        for text in ["yES", "<<", "=", "0o-7x"] {
+            assert!(reads_as_string(text, Dialect::V2) && reads_as_string(text, Dialect::V3), "{text}");
+        }
+        assert!(reads_as_string("0o-7", Dialect::V2) && !reads_as_string("0o-7", Dialect::V3));
+    }
+}

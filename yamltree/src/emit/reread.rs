@@ -44,3 +44,32 @@ fn refold(node: &Node, text: &str) -> Result<String, Error> {
         Err(error) => Err(Error::new(error.kind(), error.message(), node.span)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str, style: Style) -> Result<String, String> {
+        let node = Node { style, ..Node::string(text) };
+        reread(&node, text).map(Cow::into_owned).map_err(|error| error.message().to_owned())
+    }
+
+    /// Kustomize's answers for such blocks in a resource.
+    #[test]
+    fn a_folded_block_gains_a_line_beside_an_indented_one() {
+        assert_eq!(written("foo\n  bar\nbaz\n", Style::Folded).as_deref(), Ok("foo\n\n  bar\nbaz\n"));
+        assert_eq!(written("foo\nbar\n", Style::Folded).as_deref(), Ok("foo\nbar\n"));
+        assert_eq!(written("foo\n  bar\n", Style::Literal).as_deref(), Ok("foo\n  bar\n"));
+    }
+
+    #[test]
+    fn a_block_that_starts_with_a_tab_is_refused() {
+        let refusal = Err("found a tab character where an indentation space is expected".to_owned());
+        assert_eq!(written("\tfoo\nbar", Style::Plain), refusal);
+        assert_eq!(written("\tfoo", Style::Literal), refusal);
+        // Neither of these is written as a block.
+        assert_eq!(written("\tfoo", Style::Plain).as_deref(), Ok("\tfoo"));
+        assert_eq!(written("\tfoo\nbar ", Style::Plain).as_deref(), Ok("\tfoo\nbar "));
+        assert_eq!(written("\tfoo\nbar", Style::DoubleQuoted).as_deref(), Ok("\tfoo\nbar"));
+    }
+}

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::analysis::{CONTROL, Classes, WIDE, classes};
 use super::json::push_json_string;
-use super::walk::{KeyOrder, Sink, Value, walk};
+use super::walk::{KeyOrder, Scalar, Sink, walk};
 use super::{EmitOptions, Emitter, Start};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
@@ -20,10 +20,10 @@ use crate::source::Span;
 /// Appends a node as a document, which ends in a line break; nothing if the node is refused.
 pub fn to_sigs_yaml(node: &Node, out: &mut String) -> Result<(), Error> {
     let before = out.len();
-    let mut writer = SigsWriter { emitter: Emitter::new(out, EmitOptions::SIGS), number: String::new() };
+    let mut writer = SigsWriter::new(out);
     match walk(node, Dialect::V3, KeyOrder::Natural, &mut writer) {
         Ok(()) => {
-            writer.emitter.document_end();
+            writer.end();
             Ok(())
         }
         Err(error) => {
@@ -33,10 +33,25 @@ pub fn to_sigs_yaml(node: &Node, out: &mut String) -> Result<(), Error> {
     }
 }
 
-struct SigsWriter<'o> {
+/// `JSONToYAML` of `sigs.k8s.io/yaml`: writes what Go's JSON can hold. Its caller sorts the keys by
+/// [`sort_by_key_order`](crate::sort_by_key_order).
+#[derive(Debug)]
+pub struct SigsWriter<'o> {
     emitter: Emitter<'o>,
     /// The text of the number at hand.
     number: String,
+}
+
+impl<'o> SigsWriter<'o> {
+    /// A writer that appends to `out`, which must be empty or end in a line break.
+    pub fn new(out: &'o mut String) -> Self {
+        Self { emitter: Emitter::new(out, EmitOptions::SIGS), number: String::new() }
+    }
+
+    /// Ends the document, and with it the line.
+    pub fn end(mut self) {
+        self.emitter.document_end();
+    }
 }
 
 impl Sink for SigsWriter<'_> {
@@ -64,16 +79,16 @@ impl Sink for SigsWriter<'_> {
         self.string(key, classes, span)
     }
 
-    fn value(&mut self, value: &Value<'_>, span: Span) -> Result<(), Error> {
+    fn value(&mut self, value: &Scalar<'_>, span: Span) -> Result<(), Error> {
         match value {
-            Value::Null => self.emitter.plain("null"),
-            Value::Bool(true) => self.emitter.plain("true"),
-            Value::Bool(false) => self.emitter.plain("false"),
-            Value::Int(int) => self.number(|text| text.push_str(&int.to_string())),
-            Value::Uint(uint) => self.number(|text| text.push_str(&uint.to_string())),
-            Value::Float(float) => self.number(|text| push_float(text, *float)),
-            Value::Timestamp(timestamp) => self.emitter.string(&timestamp.to_string()),
-            Value::Str(text) => return self.string(text, classes(text), span),
+            Scalar::Null => self.emitter.plain("null"),
+            Scalar::Bool(true) => self.emitter.plain("true"),
+            Scalar::Bool(false) => self.emitter.plain("false"),
+            Scalar::Int(int) => self.number(|text| text.push_str(&int.to_string())),
+            Scalar::Uint(uint) => self.number(|text| text.push_str(&uint.to_string())),
+            Scalar::Float(float) => self.number(|text| push_float(text, *float)),
+            Scalar::Timestamp(timestamp) => self.emitter.string(&timestamp.to_string()),
+            Scalar::Str(text) => return self.string(text, classes(text), span),
         }
         Ok(())
     }
@@ -228,6 +243,36 @@ mod tests {
     fn only_the_root_takes_any_scalar_for_a_key() {
         let key = |text| Entry { key: Node::plain(text), value: Node::null() };
         check(&Node::mapping(vec![key("1"), key("true"), key("~")]), "\"1\": null\n\"true\": null\n");
+    }
+
+    /// Kustomize's answers: in the JSON the break stands unescaped, and go-yaml folds it.
+    #[test]
+    fn a_next_line_is_folded() {
+        check(&Node::string("a\u{85}b"), "a b\n");
+        check(&Node::string("a \u{85} \u{85}\u{85} b"), "|-\n  a\n\n  b\n");
+        let key = Node::mapping(vec![Entry::new("a\u{85}b", Node::null())]);
+        let message = |node: &Node| to_sigs_yaml(node, &mut String::new()).unwrap_err().message().to_owned();
+        assert_eq!(message(&key), "did not find expected ',' or '}'");
+        assert_eq!(message(&Node::string("a\u{85}--- b")), "found unexpected document indicator");
+    }
+
+    /// Kustomize's answers: the key's JSON with its quotes must not be longer than 1024 characters.
+    #[test]
+    fn a_very_long_key_is_refused() {
+        let write = |key: String| {
+            to_sigs_yaml(&Node::mapping(vec![Entry::new(&key, Node::null())]), &mut String::new()).is_ok()
+        };
+        assert!(write("é".repeat(1022)) && !write("é".repeat(1023)));
+        assert!(write("<".repeat(170)) && !write("<".repeat(171)));
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_refused_node() {
+        let mut out = "a: b\n".to_owned();
+        let node =
+            Node::mapping(vec![Entry::new("a", Node::plain("1")), Entry::new("b", Node::plain(".inf"))]);
+        assert!(to_sigs_yaml(&node, &mut out).is_err());
+        assert_eq!(out, "a: b\n");
     }
 
     #[test]

@@ -22,28 +22,54 @@ use crate::resolve::Resolved;
 use crate::source::Span;
 use crate::timestamp::Timestamp;
 
-/// A scalar as Go holds it.
-#[derive(Debug)]
-pub(super) enum Value<'n> {
+/// A scalar as Go holds it on the way to JSON.
+#[derive(Clone, Debug)]
+pub enum Scalar<'v> {
+    /// `nil`
     Null,
+    /// `true` or `false`
     Bool(bool),
+    /// A whole number.
     Int(i64),
+    /// A whole number above [`i64::MAX`].
     Uint(u64),
-    /// A finite float.
+    /// Any other number; see [`Scalar::float`].
     Float(f64),
+    /// A `time.Time`.
     Timestamp(Timestamp),
-    Str(Cow<'n, str>),
+    /// A string.
+    Str(Cow<'v, str>),
 }
 
-/// What receives the values.
-pub(super) trait Sink {
+impl Scalar<'_> {
+    /// A float, which JSON wants to be finite. `span` is where it stands.
+    pub fn float(float: f64, span: Span) -> Result<Self, Error> {
+        let name = match float {
+            _ if float.is_nan() => "NaN",
+            f64::INFINITY => "+Inf",
+            f64::NEG_INFINITY => "-Inf",
+            _ => return Ok(Self::Float(float)),
+        };
+        Err(invalid(format!("json: unsupported value: {name}"), span))
+    }
+}
+
+/// What values are written to, in document order: a mapping's keys come sorted, each before its value.
+///
+/// [`SigsWriter`](super::SigsWriter) and [`JsonWriter`](super::JsonWriter) are the two.
+pub trait Sink {
+    /// Starts a mapping.
     fn mapping_start(&mut self, empty: bool);
+    /// Ends the innermost collection, which is a mapping.
     fn mapping_end(&mut self);
+    /// Starts a sequence.
     fn sequence_start(&mut self, empty: bool);
+    /// Ends the innermost collection, which is a sequence.
     fn sequence_end(&mut self);
-    /// A mapping's key; its value is the next event.
+    /// A mapping's key. `span` is where it stands, for a refusal.
     fn key(&mut self, key: &str, span: Span) -> Result<(), Error>;
-    fn value(&mut self, value: &Value<'_>, span: Span) -> Result<(), Error>;
+    /// A scalar that is a value or an item.
+    fn value(&mut self, value: &Scalar<'_>, span: Span) -> Result<(), Error>;
 }
 
 /// The order of a mapping's keys.
@@ -238,33 +264,23 @@ fn key_as_string<'n>(text: &'n str, resolved: Resolved, entry: &Entry) -> Result
     })
 }
 
-fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Value<'n>, Error> {
+fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Scalar<'n>, Error> {
     Ok(match node.resolved(dialect)? {
-        Resolved::Null => Value::Null,
-        Resolved::Bool(value) => Value::Bool(value),
-        Resolved::Int(int) => Value::Int(int),
-        Resolved::Uint(uint) => Value::Uint(uint),
-        Resolved::Float(float) if !float.is_finite() => {
-            let name = if float.is_nan() {
-                "NaN"
-            } else if float > 0.0 {
-                "+Inf"
-            } else {
-                "-Inf"
-            };
-            return Err(invalid(format!("json: unsupported value: {name}"), node.span));
-        }
-        Resolved::Float(float) => Value::Float(float),
-        Resolved::Timestamp(_) if dialect == Dialect::V2 => Value::Str(Cow::Borrowed(text)),
+        Resolved::Null => Scalar::Null,
+        Resolved::Bool(value) => Scalar::Bool(value),
+        Resolved::Int(int) => Scalar::Int(int),
+        Resolved::Uint(uint) => Scalar::Uint(uint),
+        Resolved::Float(float) => Scalar::float(float, node.span)?,
+        Resolved::Timestamp(_) if dialect == Dialect::V2 => Scalar::Str(Cow::Borrowed(text)),
         Resolved::Timestamp(timestamp) if timestamp.is_beyond_json() => {
             let message = "json: error calling MarshalJSON for type time.Time: \
                 Time.MarshalJSON: timezone hour outside of range [0,23]";
             return Err(invalid(message, node.span));
         }
-        Resolved::Timestamp(timestamp) => Value::Timestamp(timestamp),
-        Resolved::Binary => Value::Str(Cow::Owned(binary(text, node.span)?)),
-        Resolved::Str if dialect == Dialect::V3 => Value::Str(reread(node, text)?),
-        Resolved::Str => Value::Str(Cow::Borrowed(text)),
+        Resolved::Timestamp(timestamp) => Scalar::Timestamp(timestamp),
+        Resolved::Binary => Scalar::Str(Cow::Owned(binary(text, node.span)?)),
+        Resolved::Str if dialect == Dialect::V3 => Scalar::Str(reread(node, text)?),
+        Resolved::Str => Scalar::Str(Cow::Borrowed(text)),
     })
 }
 
