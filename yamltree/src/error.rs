@@ -19,17 +19,23 @@ pub struct Error {
     kind: ErrorKind,
     message: String,
     span: Span,
-    /// The line that go-yaml names, 0 where it names none.
-    go_line: u32,
+    /// The line that go-yaml names, 0 where it names none; `None` where the error is not go-yaml's own.
+    go_line: Option<u32>,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>, span: Span) -> Self {
-        Self { kind, message: message.into(), span, go_line: 0 }
+        Self { kind, message: message.into(), span, go_line: Some(0) }
     }
 
     pub(crate) fn with_go_line(mut self, line: u32) -> Self {
-        self.go_line = line;
+        self.go_line = Some(line);
+        self
+    }
+
+    /// Marks an error of Kustomize's code around go-yaml, which it prints as it is.
+    pub(crate) fn into_kyaml(mut self) -> Self {
+        self.go_line = None;
         self
     }
 
@@ -45,13 +51,14 @@ impl Error {
         &self.message
     }
 
-    /// The error as go-yaml prints it: `yaml: line 3: did not find expected key`. Its line is often one too low, or
+    /// The error as the real tool prints it: `yaml: line 3: did not find expected key`. Its line is often one too low, or
     /// that of the collection that the fault is in, or missing; [`Self::span`] is exact.
     #[must_use]
     pub fn go_text(&self) -> String {
         match self.go_line {
-            0 => format!("yaml: {}", self.message),
-            line => format!("yaml: line {line}: {}", self.message),
+            None => self.message.clone(),
+            Some(0) => format!("yaml: {}", self.message),
+            Some(line) => format!("yaml: line {line}: {}", self.message),
         }
     }
 

@@ -1,7 +1,9 @@
 //! A YAML tree with spans that reads and writes as go-yaml does.
 
+mod alias;
 mod base64;
 mod compose;
+mod decode;
 mod dialect;
 mod duplicate;
 mod emit;
@@ -17,6 +19,8 @@ mod source;
 mod text;
 mod timestamp;
 
+pub use alias::Expansion;
+pub use decode::decode;
 pub use dialect::Dialect;
 pub use duplicate::Duplicate;
 pub use emit::{
@@ -24,7 +28,7 @@ pub use emit::{
     push_json_string, sort_by_key_order, to_json, to_kyaml, to_sigs_yaml,
 };
 pub use error::{Error, ErrorKind};
-pub use limits::{MAX_DEPTH, MAX_TEXT_LEN};
+pub use limits::{MAX_ALIASED_TEXT_LEN, MAX_DEPTH, MAX_TEXT_LEN};
 pub use node::{Entry, Kind, Node, Style, Tag};
 pub use parse::{Comment, Document, ParseOptions, parse, parse_first};
 pub use resolve::{Resolved, resolve};
