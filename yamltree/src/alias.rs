@@ -149,7 +149,7 @@ impl<'n> Expander<'n> {
             }
         };
         let tag = node.tag_text().map(CompactString::new);
-        let props = tag.map(|tag| Box::new(Props { tag: Some(tag), anchor: None }));
+        let props = tag.map(|tag| Box::new(Props { tag: Some(tag), ..Props::default() }));
         Ok(Node { kind, span: node.span, style: node.style, tag: node.tag, props })
     }
 
@@ -211,6 +211,8 @@ impl<'n> Expander<'n> {
         for entry in entries.iter().filter(|entry| !entry.key.is_merge_key()) {
             merged.entries.push(self.expand_entry(entry)?);
         }
+        // go-yaml reads the keys once more to know what not to merge.
+        entries.iter().try_for_each(|entry| self.count(&entry.key))?;
         self.merge_missing(entries, merged)
     }
 

@@ -3,7 +3,7 @@
 //! Accepts and refuses what go-yaml's parser does, with its messages. A collection's children gather on a stack that
 //! all collections share and move into a list of exactly their number when it ends.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
 
@@ -41,7 +41,8 @@ pub(crate) struct Composer<'t> {
     scanner: Scanner<'t>,
     options: ParseOptions,
     is_first: bool,
-    directives: Vec<TagName>,
+    /// What the handles of `%TAG` stand for.
+    tag_prefixes: HashMap<String, String>,
     anchors: HashSet<&'t str>,
     depth: usize,
     /// The nodes whose collection has not ended yet; reading a node puts it on top.
@@ -58,7 +59,7 @@ impl<'t> Composer<'t> {
             scanner,
             options,
             is_first: true,
-            directives: Vec::new(),
+            tag_prefixes: HashMap::new(),
             anchors: HashSet::new(),
             depth: 0,
             nodes: Vec::new(),
@@ -122,12 +123,10 @@ impl<'t> Composer<'t> {
                     return Err(self.refuse(None, "found incompatible YAML document"));
                 }
                 TokenKind::TagDirective => {
-                    let new = &self.scanner.tag_name().handle;
-                    if self.directives.iter().any(|known| known.handle == *new) {
+                    let TagName { handle, suffix } = self.scanner.take_tag_name();
+                    if self.tag_prefixes.insert(handle, suffix).is_some() {
                         return Err(self.refuse(None, "found duplicate %TAG directive"));
                     }
-                    let name = self.scanner.take_tag_name();
-                    self.directives.push(name);
                 }
                 _ => return Ok(()),
             }
@@ -139,7 +138,7 @@ impl<'t> Composer<'t> {
         if self.peek()? == TokenKind::DocumentEnd {
             self.scanner.take();
         }
-        self.directives.clear();
+        self.tag_prefixes.clear();
         self.anchors.clear();
         Ok(())
     }
@@ -201,22 +200,20 @@ impl<'t> Composer<'t> {
     }
 
     fn resolve_tag(
-        &mut self,
+        &self,
         name: &TagName,
         place: Place,
         properties: Option<Place>,
     ) -> Result<(Tag, Option<CompactString>), Error> {
-        let prefix = match &*name.handle {
-            "" => "",
-            handle => match (self.directives.iter().find(|directive| directive.handle == handle), handle) {
-                (Some(directive), _) => &directive.suffix,
-                (None, "!") => "!",
-                (None, "!!") => CORE_TAG_PREFIX,
-                (None, _) => {
-                    let context = properties.map(|properties| properties.line);
-                    return Err(self.scanner.grammar_error(context, place, "found undefined tag handle"));
-                }
-            },
+        let prefix = match (self.tag_prefixes.get(&name.handle), &*name.handle) {
+            (Some(prefix), _) => prefix,
+            (None, "") => "",
+            (None, "!") => "!",
+            (None, "!!") => CORE_TAG_PREFIX,
+            (None, _) => {
+                let context = properties.map(|properties| properties.line);
+                return Err(self.scanner.grammar_error(context, place, "found undefined tag handle"));
+            }
         };
         let text = format!("{prefix}{}", name.suffix);
         Ok(match (text.strip_prefix(CORE_TAG_PREFIX), self.options.dialect) {

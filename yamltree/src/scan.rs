@@ -62,6 +62,8 @@ pub(crate) struct Scanner<'t> {
     pos: usize,
     line: u32,
     line_start: usize,
+    /// The start of the last line that something was found on.
+    filled_line: Option<usize>,
     /// The last place whose column was counted, for lines that are not ASCII.
     counted: (usize, i32),
     flow_level: usize,
@@ -111,6 +113,7 @@ impl<'t> Scanner<'t> {
             pos: start,
             line: 0,
             line_start: start,
+            filled_line: None,
             counted: (start, 0),
             flow_level: 0,
             indent: -1,
@@ -175,11 +178,6 @@ impl<'t> Scanner<'t> {
     /// The name of the tag, or of the directive, that was taken.
     pub(crate) fn take_tag_name(&mut self) -> TagName {
         self.tag_names.pop_front().expect("each tag has left its name")
-    }
-
-    /// The name of the tag, or of the directive, at the head of the queue.
-    pub(crate) fn tag_name(&self) -> &TagName {
-        &self.tag_names[0]
     }
 
     /// The text between two bytes.
@@ -705,8 +703,15 @@ impl<'t> Scanner<'t> {
     }
 
     /// Whether only blanks stand before the current place on its line.
-    fn is_line_blank(&self) -> bool {
-        self.bytes[self.line_start..self.pos].iter().all(|&byte| is_blank(byte))
+    fn is_line_blank(&mut self) -> bool {
+        if self.filled_line == Some(self.line_start) {
+            return false;
+        }
+        let blank = self.bytes[self.line_start..self.pos].iter().all(|&byte| is_blank(byte));
+        if !blank {
+            self.filled_line = Some(self.line_start);
+        }
+        blank
     }
 
     /// Takes the comment behind a token along with it, as go-yaml v3 does unless that is a `-`: tabs before it pass,
