@@ -1,5 +1,7 @@
 //! What the tests from outside share: folders with files, and programs run in them.
 
+pub mod case;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
