@@ -3,7 +3,7 @@
 //! A path leads through mappings; a list on the way stands for each of its items. What is missing ends the walk
 //! without a word, or is made. Refused are scalars on the way and parts that are no field names.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use compact_str::CompactString;
 use yamltree::{Entry, Kind, Node, Span, Tag};
@@ -26,11 +26,11 @@ pub(crate) struct FieldSpec {
     pub(crate) span: Span,
 }
 
-/// A path of field names, split at its slashes once.
+/// A path of field names, split at its slashes when it is first walked: most built-in paths never are.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldPath {
     text: CompactString,
-    parts: Arc<[Part]>,
+    parts: OnceLock<Arc<[Part]>>,
 }
 
 /// One step of a path.
@@ -102,8 +102,7 @@ impl FieldSpec {
 
 impl FieldPath {
     pub(crate) fn new(text: CompactString) -> Self {
-        let parts = split(&text).into_iter().map(Part::new).collect();
-        Self { text, parts }
+        Self { text, parts: OnceLock::new() }
     }
 
     /// The path as written.
@@ -113,7 +112,7 @@ impl FieldPath {
 
     /// The steps of the path.
     pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
+        self.parts.get_or_init(|| split(&self.text).into_iter().map(Part::new).collect())
     }
 
     /// Changes every node that the path names below a node.
@@ -123,7 +122,7 @@ impl FieldPath {
         missing: Missing,
         mut change: impl FnMut(&mut Node) -> Result<()>,
     ) -> Result<()> {
-        walk(node, &self.parts, missing, &mut change)
+        walk(node, self.parts(), missing, &mut change)
     }
 }
 

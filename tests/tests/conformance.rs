@@ -34,7 +34,9 @@ fn run(folder: &Path) -> Result<(), Failed> {
     match (&case.gap, verdict) {
         (Some(_), Ok(())) => Err("the gap is closed: delete the line `gap` from case.toml".into()),
         (Some(_), Err(_)) | (None, Ok(())) => Ok(()),
-        (None, Err(_)) if case.is_own() && std::env::var_os("UPDATE").is_some() => update(folder, &wanted, &got),
+        (None, Err(_)) if case.is_own() && std::env::var_os("UPDATE").is_some() => {
+            update(folder, &wanted, &got)
+        }
         (None, Err(difference)) => Err(difference.into()),
     }
 }
@@ -59,7 +61,11 @@ fn judge(case: &Case, wanted: &Wanted, code: Option<i32>, got: &Wanted) -> Resul
     if code != Some(wanted_code) {
         return Err(format!("{}: exit code {code:?}, not {wanted_code}\n{stderr}", case.why));
     }
-    compare("stdout", wanted.stdout.as_deref().unwrap_or_default(), got.stdout.as_deref().unwrap_or_default())?;
+    compare(
+        "stdout",
+        wanted.stdout.as_deref().unwrap_or_default(),
+        got.stdout.as_deref().unwrap_or_default(),
+    )?;
     wanted.stderr.as_deref().map_or(Ok(()), |wanted| compare("stderr", wanted, stderr))
 }
 
