@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use compact_str::CompactString;
 
 use crate::dialect::Dialect;
-use crate::duplicate::{self, Duplicate};
+use crate::duplicate::{self, Duplicate, DuplicateKeys};
 use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_DEPTH;
 use crate::node::{Entry, Kind, Node, Props, Style, Tag};
@@ -86,6 +86,10 @@ impl<'t> Composer<'t> {
         let root = self.nodes.pop().unwrap_or_default();
         let mut duplicates = std::mem::take(&mut self.duplicates);
         duplicates.sort_by_key(|duplicate| (duplicate.again.start, duplicate.first.start));
+        if self.options.duplicate_keys == DuplicateKeys::Refuse && !duplicates.is_empty() {
+            let ParseOptions { offset, dialect, .. } = self.options;
+            return Err(duplicate::refusal(&root, self.scanner.text(), offset, dialect, &duplicates));
+        }
         Ok(Some(Document { root, is_explicit, comments: self.scanner.take_comments(), duplicates }))
     }
 
@@ -479,7 +483,11 @@ impl<'t> Composer<'t> {
             entries.push(Entry { key, value });
         }
         drop(nodes);
-        duplicate::find(&entries, &mut self.duplicates);
+        let known = self.duplicates.len();
+        duplicate::find(&entries, self.options.dialect, &mut self.duplicates);
+        if self.options.duplicate_keys == DuplicateKeys::KeepLast && self.duplicates.len() > known {
+            duplicate::drop_overridden(&mut entries, self.options.dialect);
+        }
         self.nodes.push(Node { kind: Kind::Mapping(entries), span, style, ..Node::default() });
     }
 

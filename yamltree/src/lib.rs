@@ -22,7 +22,7 @@ mod timestamp;
 pub use alias::Expansion;
 pub use decode::decode;
 pub use dialect::Dialect;
-pub use duplicate::Duplicate;
+pub use duplicate::{Duplicate, DuplicateKeys};
 pub use emit::{
     EmitOptions, Emitter, JsonOptions, JsonWriter, Properties, Scalar, SigsWriter, Sink, Start, compare_keys,
     push_json_string, sort_by_key_order, to_json, to_kyaml, to_sigs_yaml,

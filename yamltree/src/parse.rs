@@ -5,7 +5,7 @@
 
 use crate::compose::Composer;
 use crate::dialect::Dialect;
-use crate::duplicate::Duplicate;
+use crate::duplicate::{Duplicate, DuplicateKeys};
 use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_TEXT_LEN;
 use crate::node::Node;
@@ -20,6 +20,8 @@ pub struct ParseOptions {
     pub dialect: Dialect,
     /// Whether to keep comments.
     pub comments: bool,
+    /// What becomes of keys that a mapping has twice.
+    pub duplicate_keys: DuplicateKeys,
     /// Where the text begins in its file, when it is only a part of one.
     pub offset: u32,
 }

@@ -180,6 +180,10 @@ impl<'t> Scanner<'t> {
         self.tag_names.pop_front().expect("each tag has left its name")
     }
 
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
     /// The text between two bytes.
     pub(crate) fn slice(&self, start: u32, end: u32) -> &'t str {
         &self.text[start as usize..end as usize]
