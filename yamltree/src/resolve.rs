@@ -144,6 +144,9 @@ pub fn resolve(text: &str, dialect: Dialect) -> Resolved {
 }
 
 fn word(text: &str, dialect: Dialect) -> Resolved {
+    if text.len() > "false".len() {
+        return Resolved::Str;
+    }
     match text {
         "~" | "null" | "Null" | "NULL" => Resolved::Null,
         "true" | "True" | "TRUE" => Resolved::Bool(true),

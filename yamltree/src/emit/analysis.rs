@@ -59,6 +59,15 @@ pub(super) fn classes(text: &str) -> Classes {
     text.bytes().fold(0, |all, byte| all | CLASSES[usize::from(byte)])
 }
 
+/// Whether a text without blanks can stand plain outside of flow collections.
+pub(super) fn is_word(text: &str, classes: Classes) -> bool {
+    let bytes = text.as_bytes();
+    // A `#` ends a plain scalar after a blank only, and a `:` before one or at the end.
+    classes & !(FLOW | INDICATOR) == 0
+        && bytes.last().is_some_and(|&last| last != b':')
+        && at_start(bytes) != Forbids::Plain
+}
+
 impl Analysis {
     pub(super) fn of(text: &str, classes: Classes, dialect: Dialect) -> Self {
         if text.is_empty() {

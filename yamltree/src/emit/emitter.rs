@@ -4,7 +4,7 @@
 //! It holds no tree, so any kind of value can be written through it. It trusts its caller to balance starts and ends
 //! and to give a mapping as many values as keys.
 
-use super::analysis::{Analysis, Classes, NEWLINE, classes};
+use super::analysis::{Analysis, Classes, NEWLINE, classes, is_word};
 use super::quoting::reads_as_string;
 use crate::dialect::Dialect;
 use crate::node::Style;
@@ -153,9 +153,9 @@ impl<'o> Emitter<'o> {
         self.string_of(text, classes(text));
     }
 
-    /// Writes a null, a boolean or a number by its text.
+    /// Writes a null, a boolean or a number by its text, which holds no blanks.
     pub fn plain(&mut self, text: &str) {
-        self.scalar(text, Style::Plain, Properties::default());
+        self.word(text);
     }
 
     /// Writes a float as go-yaml prints it: `1e+06`, `.inf`, `.nan`.
@@ -247,6 +247,9 @@ impl<'o> Emitter<'o> {
 
     /// [`Emitter::string`] for a text whose classes are known.
     pub(super) fn string_of(&mut self, text: &str, classes: Classes) {
+        if self.flow_levels == 0 && is_word(text, classes) && reads_as_string(text, self.options.dialect) {
+            return self.word(text);
+        }
         let style = if classes & NEWLINE != 0 {
             Style::Literal
         } else if reads_as_string(text, self.options.dialect) {
@@ -255,6 +258,19 @@ impl<'o> Emitter<'o> {
             Style::DoubleQuoted
         };
         self.scalar_of(text, classes, style, Properties::default());
+    }
+
+    /// Writes a text that is plain wherever it stands and is never folded: most of all scalars.
+    fn word(&mut self, text: &str) {
+        self.open(text.len() <= MAX_SIMPLE_KEY);
+        if !self.whitespace {
+            self.out.push(' ');
+            self.column += 1;
+        }
+        self.out.push_str(text);
+        self.column += text.len();
+        self.whitespace = false;
+        self.indention = false;
     }
 
     fn scalar_of(&mut self, text: &str, classes: Classes, style: Style, properties: Properties<'_>) {

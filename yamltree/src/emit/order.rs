@@ -79,12 +79,12 @@ fn ends_in_number_above_zero(prefix: &str) -> bool {
     prefix.chars().rev().take_while(|&char| is_digit(char)).any(|digit| digit != '0')
 }
 
-/// Go's `unicode.IsLetter`.
+/// Go's `unicode.IsLetter`, but for the vowel signs of Indic scripts, which the standard library counts as alphabetic.
 fn is_letter(char: char) -> bool {
-    if char.is_ascii() { char.is_ascii_alphabetic() } else { char.is_alphabetic() }
+    if char.is_ascii() { char.is_ascii_alphabetic() } else { char.is_alphabetic() && !char.is_numeric() }
 }
 
-/// Go's `unicode.IsDigit`.
+/// Go's `unicode.IsDigit` for ASCII. Digits of other scripts compare as characters, which is the same for one digit.
 fn is_digit(char: char) -> bool {
     char.is_ascii_digit()
 }
