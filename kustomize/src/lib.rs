@@ -20,6 +20,7 @@ mod json;
 mod kustomization;
 mod labels;
 mod loader;
+mod merge;
 mod nameref;
 mod options;
 mod origin;

@@ -308,9 +308,9 @@ pub(crate) fn text_at(path: &Path, cx: &Context<'_>) -> Result<File> {
 }
 
 fn file(name: String, bytes: &[u8], cx: &Context<'_>) -> Result<File> {
-    let text: Arc<str> = match std::str::from_utf8(bytes) {
+    let text: Arc<str> = match yamltree::decode(bytes, SourceId::MAX) {
         Ok(text) => text.into(),
-        Err(_) => return Err(Error::invalid(format!("`{name}` is not UTF-8"))),
+        Err(error) => return Err(Error::invalid(format!("`{name}` is no text: {}", error.message()))),
     };
     Ok(cx.sources.file(name, text))
 }

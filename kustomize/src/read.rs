@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use yamltree::{Dialect, Document, Node, ParseOptions, SourceId, Span};
+use yamltree::{Dialect, Document, Expansion, Node, ParseOptions, SourceId, Span};
 
 use crate::decode;
 use crate::error::{Error, Result};
@@ -17,7 +17,11 @@ pub(crate) struct Kept {
 /// The documents of a text in the dialect of sigs.k8s.io/yaml, aliases expanded, the last of equal keys kept.
 pub(crate) fn documents(text: &str, source: SourceId) -> Result<Vec<Document>> {
     let options = ParseOptions { dialect: Dialect::V2, ..ParseOptions::default() };
-    Ok(yamltree::parse(text, source, &options)?)
+    let mut documents = yamltree::parse(text, source, &options)?;
+    for document in &mut documents {
+        document.root.expand_aliases(Expansion::Decoded(Dialect::V2))?;
+    }
+    Ok(documents)
 }
 
 /// The resources in a text.
@@ -34,6 +38,7 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
                 .via("first defined here", duplicate.first));
         }
         let mut node = document.root;
+        node.expand_aliases(Expansion::Kyaml)?;
         if decode::is_null(&node) {
             continue;
         }

@@ -10,7 +10,7 @@ use yamltree::Node;
 use crate::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resid::ResId;
-use crate::resource::{Behavior, Resource};
+use crate::resource::{Behavior, Resource, is_null};
 use crate::schema::Schema;
 
 /// The resources, with an index by current and by former id.
@@ -31,6 +31,8 @@ struct Index {
     any: HashMap<ResId, Vec<usize>>,
     /// Current and former names.
     names: HashMap<CompactString, Vec<usize>>,
+    /// How many ids more than one resource has.
+    duplicates: usize,
 }
 
 impl ResMap {
@@ -157,6 +159,19 @@ impl ResMap {
         done
     }
 
+    /// Refuses two resources with the same id, as after patches that change names.
+    pub(crate) fn refuse_duplicates(&self) -> Result<()> {
+        let index = self.index();
+        if index.duplicates == 0 {
+            return Ok(());
+        }
+        let others =
+            |resource: &&Resource| index.current.get(resource.id()).is_some_and(|same| same.len() > 1);
+        let Some(resource) = self.resources.iter().rfind(others) else { return Ok(()) };
+        let first = index.current[resource.id()][0];
+        Err(already_registered(resource, &self.resources[first]))
+    }
+
     /// Changes every resource in turn.
     pub(crate) fn modify_each(&mut self, mut change: impl FnMut(&mut Resource) -> Result<()>) -> Result<()> {
         self.index.take();
@@ -225,19 +240,23 @@ impl ResMap {
 
 impl Index {
     fn insert(&mut self, position: usize, resource: &Resource) {
-        self.current.entry(resource.id().clone()).or_default().push(position);
+        // A resource that was deleted leaves its place for a while, but is not to be found.
+        if is_null(&resource.node) {
+            return;
+        }
+        let same = self.current.entry(resource.id().clone()).or_default();
+        note(same, position);
+        self.duplicates += usize::from(same.len() == 2);
         for id in resource.all_ids() {
             note(self.any.entry(id.clone()).or_default(), position);
             note(self.names.entry(id.name.clone()).or_default(), position);
         }
-        if let Some(positions) = self.current.get_mut(resource.id()) {
-            positions.sort_unstable();
-        }
     }
 
     fn remove(&mut self, position: usize, resource: &Resource) {
-        if let Some(positions) = self.current.get_mut(resource.id()) {
-            positions.retain(|at| *at != position);
+        if let Some(same) = self.current.get_mut(resource.id()) {
+            self.duplicates -= usize::from(same.len() == 2);
+            same.retain(|at| *at != position);
         }
         for id in resource.all_ids() {
             let lists = [self.any.get_mut(id), self.names.get_mut(&id.name)];

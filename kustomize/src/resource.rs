@@ -146,6 +146,13 @@ impl Resource {
         self.vars.clone_from(&other.vars);
     }
 
+    /// Forgets what Kustomize keeps in annotations, as when a patch has wiped those.
+    pub(crate) fn forget_history(&mut self) {
+        let resource = std::mem::take(self);
+        let Self { node, id, vars, shares, .. } = resource;
+        *self = Self { node, id, vars, shares, ..Self::default() };
+    }
+
     /// Numbers for values that are to stand in several places as one node; returns the first.
     pub(crate) fn hand_out_shares(&mut self, count: usize) -> u32 {
         let first = self.shares;
@@ -178,6 +185,11 @@ impl Resource {
             former.cluster_scoped = schema.is_cluster_scoped(&former.gvk);
         }
         self.id = id;
+    }
+
+    pub(crate) fn set_kind(&mut self, kind: &str) {
+        let style = self.node.get("kind").map_or_else(|| new_style(kind), |old| old.style);
+        self.node.set("kind", Node::plain(kind).with_style(style));
     }
 
     pub(crate) fn set_name(&mut self, name: &str) {

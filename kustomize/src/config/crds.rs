@@ -36,10 +36,11 @@ pub(super) fn load(
 }
 
 fn read(entry: &Located, loader: &Loader, cx: &Context<'_>) -> Result<Lists> {
-    let documents = loader.documents(entry, cx)?;
-    let Some(document) = documents.first() else {
+    if loader.text(entry, cx)?.text.is_empty() {
         return Err(Error::invalid(format!("`{}` is empty", entry.text)).at(entry.span));
-    };
+    }
+    let documents = loader.documents(entry, cx)?;
+    let Some(document) = documents.first() else { return Ok(Lists::default()) };
     let types = types(&document.root)?;
     let mut found = Found::default();
     for (name, fields) in &types {
@@ -68,6 +69,7 @@ fn types(root: &Node) -> Result<Types<'_>> {
     let mut types = BTreeMap::new();
     for (name, definition) in members(root, "a file of definitions")? {
         let definition = Object::new(definition, "an OpenAPI definition").map_err(explain)?;
+        definition.strings("Dependencies")?;
         let schema = definition.field("Schema").map(|schema| Object::new(schema, "a schema")).transpose()?;
         let properties = schema.and_then(|schema| schema.field("properties"));
         let fields = properties.map_or(Ok(Vec::new()), |properties| members(properties, "`properties`"))?;
@@ -156,7 +158,7 @@ impl<'n> Walk<'_, 'n> {
             return Err(Error::new(ErrorKind::Limit, sentence).at(definition.span));
         }
         let extensions = extensions(definition)?;
-        let said = |name: &str| extensions.get(&format!("x-kubernetes-{name}")).copied();
+        let said = |name: &str| extensions.get(name).copied();
         if said("annotation").is_some() {
             self.found.annotations.push(self.spec(path, definition.span));
         }
@@ -183,14 +185,82 @@ impl<'n> Walk<'_, 'n> {
     }
 }
 
-/// The extensions of a field that are strings, by their names in lower case.
-fn extensions(definition: &Node) -> Result<HashMap<String, &str>> {
-    let mut extensions = HashMap::new();
-    for (name, value) in members(definition, "the definition of a field")? {
-        let name = name.to_ascii_lowercase();
-        if let Some(text) = value.text().filter(|_| decode::string(value, &name).is_ok()) {
-            extensions.insert(name, text);
-        }
+/// The extensions of a field that are strings.
+fn extensions(definition: &Node) -> Result<HashMap<&str, &str>> {
+    let members = members(definition, "the definition of a field")?;
+    let strings = members.into_iter().filter(|(name, value)| decode::string(value, name).is_ok());
+    Ok(strings
+        .filter_map(|(name, value)| Some((name.strip_prefix("x-kubernetes-")?, value.text()?)))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused};
+
+    const THING: &str =
+        "{apiVersion: x.io/v1, kind: Thing, metadata: {name: t}, spec: {conf: {name: c}, own: {cm: c}}}";
+    const CONFIG: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}";
+    const KUSTOMIZATION: &str = "resources: [t.yaml, c.yaml]\ncrds: [crds.yaml]\nnamePrefix: p-\n\
+        commonAnnotations: {a: b}\ncommonLabels: {l: m}\n";
+
+    fn files(crds: &str) -> [(&str, &str); 4] {
+        [("kustomization.yaml", KUSTOMIZATION), ("t.yaml", THING), ("c.yaml", CONFIG), ("crds.yaml", crds)]
     }
-    Ok(extensions)
+
+    const TYPES: &str = "
+x.io/api.Thing:
+  schema: {properties: {kind: {}, apiVersion: {}, metadata: {}, spec: {$ref: x.io/api.Spec}}}
+x.io/api.Spec:
+  Schema:
+    properties:
+      conf: {$ref: x.io/api.Ref, x-kubernetes-object-ref-api-version: v1, x-kubernetes-object-ref-kind: ConfigMap}
+      own:
+        $ref: x.io/api.Spec
+        x-kubernetes-object-ref-api-version: v1
+        x-kubernetes-object-ref-kind: ConfigMap
+        x-kubernetes-object-ref-name-key: cm
+        x-kubernetes-annotation: ''
+        x-kubernetes-label-selector: true
+";
+
+    /// As Kustomize prints it, but that it does not survive a type which contains itself.
+    #[test]
+    fn extensions_of_custom_types_add_field_specifications() {
+        let want = "spec:
+  conf:
+    name: p-c
+  own:
+    a: b
+    cm: p-c
+";
+        let yaml = built(&files(TYPES));
+        assert!(yaml.ends_with(want), "{yaml}");
+    }
+
+    #[test]
+    fn what_is_no_definition_is_refused() {
+        let crd = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
+        assert_eq!(
+            refused(&files(crd)),
+            "crds.yaml:1:13: `an OpenAPI definition` must be a mapping, not the string \
+            `apiextensions.k8s.io/v1`"
+        );
+        assert_eq!(refused(&files("")), "kustomization.yaml:2:8: `crds.yaml` is empty");
+        let list = "T: {Schema: {properties: [kind]}}";
+        assert_eq!(refused(&files(list)), "crds.yaml:1:26: `properties` must be a mapping, not a list");
+    }
+
+    /// Types that name each other twice double the fields with each step.
+    #[test]
+    fn types_that_multiply_are_bounded() {
+        let mut types = "T0: {Schema: {properties: {kind: {}, apiVersion: {}, metadata: {}, a: {$ref: T1}, b: {$ref: T1}}}}\n".to_owned();
+        for number in 1..40 {
+            let next = number + 1;
+            types += &format!(
+                "T{number}: {{Schema: {{properties: {{a: {{$ref: T{next}}}, b: {{$ref: T{next}}}}}}}}}\n"
+            );
+        }
+        assert!(refused(&files(&types)).contains("more than 100000 fields"));
+    }
 }

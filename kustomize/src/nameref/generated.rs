@@ -127,3 +127,64 @@ fn spoken_of(key: &str) -> Option<&'static str> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, warned};
+
+    fn warnings(resource: &str) -> Vec<String> {
+        let kustomization = "resources: [r.yaml]
+configMapGenerator: [{name: app-conf, literals: [a=b]}, {name: plain, literals: [a=b]}]
+secretGenerator: [{name: key, literals: [a=b], namespace: other}]
+";
+        warned(&[("kustomization.yaml", kustomization), ("r.yaml", resource)])
+    }
+
+    fn count(resource: &str) -> usize {
+        warnings(resource).iter().filter(|warning| warning.starts_with("KUST-W004")).count()
+    }
+
+    #[test]
+    fn a_custom_resource_that_names_a_generated_one_is_warned_of() {
+        let warning = "KUST-W004 r.yaml:1:82 `plain` is not rewritten here, but the ConfigMap is named `plain-bk7c98k2gm`";
+        let text =
+            "{apiVersion: x.io/v1, kind: Thing, metadata: {name: t}, spec: {configMapRef: {name: plain}}}";
+        let hash = built(&[("kustomization.yaml", "configMapGenerator: [{name: plain, literals: [a=b]}]")]);
+        let name = hash.lines().find_map(|line| line.strip_prefix("  name: ")).expect("a name");
+        let place = text.find("plain").expect("the name") + 1;
+        let want = warning.replace("plain-bk7c98k2gm", name).replace(":82 ", &format!(":{place} "));
+        assert_eq!(warnings(text), [want]);
+    }
+
+    #[test]
+    fn what_speaks_of_a_config_map_or_can_only_be_a_name_counts() {
+        let thing = |spec: &str| {
+            count(&format!("{{apiVersion: x.io/v1, kind: Thing, metadata: {{name: t}}, spec: {spec}}}"))
+        };
+        assert_eq!(thing("{configMapName: plain}"), 1);
+        assert_eq!(thing("{configMaps: [{name: plain}, {name: app-conf}]}"), 2);
+        assert_eq!(thing("{ref: {kind: ConfigMap, name: plain}}"), 1);
+        assert_eq!(thing("{args: [app-conf, --config-map=plain]}"), 2);
+        assert_eq!(thing("{annotations: {x: app-conf}}"), 1);
+        // A word like any other, another kind, a label, another namespace.
+        assert_eq!(thing("{name: plain, args: [plain], mode: app-conf}"), 0);
+        assert_eq!(thing("{secretName: plain}"), 0);
+        assert_eq!(thing("{labels: {configMap: plain}}"), 0);
+        assert_eq!(thing("{secretName: key}"), 0);
+    }
+
+    #[test]
+    fn a_reference_that_is_rewritten_is_not_warned_of() {
+        let pod =
+            "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {volumes: [{configMap: {name: plain}}]}}";
+        assert_eq!(count(pod), 0);
+    }
+
+    /// The name that stands there is that of a resource which has it to the end.
+    #[test]
+    fn a_name_that_another_resource_has_is_not_warned_of() {
+        let own = "{apiVersion: v1, kind: ConfigMap, metadata: {name: plain, namespace: n}}\n---\n";
+        let thing = "{apiVersion: x.io/v1, kind: Thing, metadata: {name: t, namespace: n}, spec: {configMapRef: {name: plain}}}";
+        assert_eq!(count(&format!("{own}{thing}")), 0);
+    }
+}

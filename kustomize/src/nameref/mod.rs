@@ -257,3 +257,237 @@ fn several(old: &str, possible: &[&Resource]) -> Error {
     Error::invalid(format!("`{old}` could mean several resources: {}", names.join(", ")))
         .hint("give them different names, or put them in different namespaces")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused, warned};
+
+    const CONFIG: &str = "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}}";
+    const POD: &str =
+        "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {volumes: [{configMap: {name: conf}}]}}";
+
+    /// The values of a key in what a build prints, in order.
+    fn values(yaml: &str, key: &str) -> Vec<String> {
+        let lines = yaml.lines().map(|line| line.trim_start_matches([' ', '-']));
+        lines.filter_map(|line| line.strip_prefix(key)?.strip_prefix(": ")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn of_equal_names_the_one_with_the_same_prefixes_is_meant() {
+        let both = format!("{CONFIG}\n---\n{POD}");
+        let yaml = built(&[
+            ("kustomization.yaml", "resources: [a, b]\nnamePrefix: top-\n"),
+            ("a/kustomization.yaml", "resources: [../base]\nnamePrefix: a-\n"),
+            ("b/kustomization.yaml", "resources: [../base]\nnamePrefix: b-\n"),
+            ("base/kustomization.yaml", "resources: [both.yaml]\n"),
+            ("base/both.yaml", &both),
+        ]);
+        let names = ["top-a-conf", "top-b-conf", "top-a-web", "top-a-conf", "top-b-web", "top-b-conf"];
+        assert_eq!(values(&yaml, "name"), names);
+    }
+
+    /// Above a certain number the resources of a name are looked up and no longer looked through.
+    #[test]
+    fn of_many_equal_names_the_nearest_is_meant_too() {
+        let both = format!("{CONFIG}\n---\n{POD}");
+        let folders: Vec<String> = (0..40).map(|number| format!("o{number}")).collect();
+        let mut files = vec![
+            (
+                "kustomization.yaml".to_owned(),
+                format!("resources: [{}]\nnamePrefix: top-\n", folders.join(", ")),
+            ),
+            ("base/kustomization.yaml".to_owned(), "resources: [both.yaml]\n".to_owned()),
+            ("base/both.yaml".to_owned(), both),
+        ];
+        for (number, folder) in folders.iter().enumerate() {
+            let way = ["namePrefix: p", "nameSuffix: -s", "namespace: n"][number % 3];
+            let text = format!("resources: [../base]\n{way}{number}\n");
+            files.push((format!("{folder}/kustomization.yaml"), text));
+        }
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let yaml = built(&files);
+        for number in 0..40 {
+            let (name, namespace) = match number % 3 {
+                0 => (format!("top-p{number}conf"), None),
+                1 => (format!("top-conf-s{number}"), None),
+                _ => ("top-conf".to_owned(), Some(format!("namespace: n{number}\n"))),
+            };
+            let pod = |text: &&str| {
+                text.contains("kind: Pod")
+                    && text.contains(&format!("      name: {name}\n"))
+                    && namespace.as_ref().is_none_or(|namespace| text.contains(namespace))
+            };
+            assert_eq!(yaml.split("---\n").filter(pod).count(), 1, "{name} {namespace:?}");
+        }
+    }
+
+    #[test]
+    fn an_ambiguous_name_is_left_alone_with_a_warning() {
+        let files = [
+            ("kustomization.yaml", "resources: [a, b, pod.yaml]\n"),
+            ("a/kustomization.yaml", "resources: [../base]\nnamePrefix: a-\n"),
+            ("b/kustomization.yaml", "resources: [../base]\nnamePrefix: b-\n"),
+            ("base/kustomization.yaml", "resources: [conf.yaml]\n"),
+            ("base/conf.yaml", CONFIG),
+            ("pod.yaml", POD),
+        ];
+        assert_eq!(values(&built(&files), "name"), ["a-conf", "b-conf", "web", "conf"]);
+        let warning = "KUST-W016 pod.yaml:1:88 `conf` could mean `a-conf` or `b-conf`, and was left as it is";
+        assert_eq!(warned(&files), [warning]);
+    }
+
+    #[test]
+    fn equally_near_resources_of_different_names_are_refused() {
+        let error = refused(&[
+            ("kustomization.yaml", "resources: [a, b]\n"),
+            ("a/kustomization.yaml", "resources: [conf.yaml]\nnamePrefix: a-\n"),
+            ("a/conf.yaml", CONFIG),
+            ("b/kustomization.yaml", "resources: [pod.yaml, c]\nnamePrefix: a-\n"),
+            ("b/pod.yaml", POD),
+            ("b/c/kustomization.yaml", "resources: [conf.yaml]\nnamePrefix: a-\n"),
+            ("b/c/conf.yaml", CONFIG),
+        ]);
+        let want =
+            "b/pod.yaml:1:88: `conf` could mean several resources: ConfigMap/a-conf, ConfigMap/a-a-conf";
+        assert_eq!(error, want);
+    }
+
+    fn built_from(resources: &str, kustomization: &str) -> String {
+        built(&[("kustomization.yaml", kustomization), ("r.yaml", resources)])
+    }
+
+    /// The second subject gets the namespace of the only service account of its name, wherever that is.
+    #[test]
+    fn subjects_are_found_in_other_namespaces_and_roles_by_their_kind() {
+        let yaml = built_from(
+            "apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: r, namespace: one}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: b, namespace: one}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r}
+subjects:
+- {kind: ServiceAccount, name: sa, namespace: two}
+- {kind: ServiceAccount, name: sa}
+- {kind: ServiceAccount, name: sa, namespace: three}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: sa, namespace: two}
+",
+            "resources: [r.yaml]\nnamePrefix: p-\n",
+        );
+        assert_eq!(values(&yaml, "name"), ["p-sa", "p-r", "p-b", "r", "p-sa", "p-sa", "sa"]);
+        assert_eq!(values(&yaml, "namespace"), ["two", "one", "one", "two", "two", "three"]);
+    }
+
+    /// A namespace beside a name is the original one or, where no resource was in it, the current one.
+    #[test]
+    fn a_namespace_beside_the_name_moves_along() {
+        let yaml = built(&[
+            ("kustomization.yaml", "resources: [a, hook.yaml]\n"),
+            ("a/kustomization.yaml", "resources: [s.yaml]\nnamespace: new\nnamePrefix: p-\n"),
+            ("a/s.yaml", "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: old}}"),
+            (
+                "hook.yaml",
+                "apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: w}
+webhooks:
+- {clientConfig: {service: {name: s, namespace: old}}}
+- {clientConfig: {service: {name: s, namespace: new}}}
+- {clientConfig: {service: {name: s, namespace: other}}}
+- {clientConfig: {service: {name: s}}}
+",
+            ),
+        ]);
+        assert_eq!(values(&yaml, "name"), ["p-s", "w", "p-s", "p-s", "s", "p-s"]);
+        assert_eq!(values(&yaml, "namespace"), ["new", "new", "new", "other", "new"]);
+    }
+
+    /// The field is looked at once for each kind that it may name, in the order of the kinds: the name of the
+    /// Deployment, once found, is a former name of the StatefulSet.
+    #[test]
+    fn a_new_name_can_be_taken_for_a_former_one_of_another_kind() {
+        let yaml = built(&[
+            ("kustomization.yaml", "resources: [r.yaml, a]\nnamePrefix: p-\n"),
+            ("a/kustomization.yaml", "resources: [s.yaml]\nnamePrefix: p-\n"),
+            ("a/s.yaml", "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}}"),
+            (
+                "r.yaml",
+                "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+---
+apiVersion: autoscaling/v1
+kind: HorizontalPodAutoscaler
+metadata: {name: hpa}
+spec: {scaleTargetRef: {kind: Deployment, name: web}}
+",
+            ),
+        ]);
+        assert_eq!(values(&yaml, "name"), ["p-web", "p-p-web", "p-hpa", "p-p-web"]);
+    }
+
+    /// The new text is read as it is written: a number stays one, a namespace that is added is quoted.
+    #[test]
+    fn a_rewritten_name_keeps_its_quotes() {
+        let yaml = built_from(
+            "apiVersion: v1
+kind: ConfigMap
+metadata: {name: '12'}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: b}
+spec: {volumes: [{configMap: {name: '12'}}, {configMap: {name: 12}}]}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: sa}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: b}
+subjects: [{kind: ServiceAccount, name: sa}]
+roleRef: {}
+",
+            "resources: [r.yaml]\nnameSuffix: '5'\nnamespace: '123'\n",
+        );
+        assert_eq!(values(&yaml, "name"), ["sa5", "b5", "sa5", "\"125\"", "b5", "\"125\"", "125"]);
+        assert_eq!(values(&yaml, "namespace"), ["\"123\""; 4]);
+    }
+
+    #[test]
+    fn malformed_references_are_refused_with_their_place() {
+        let refused = |resource: &str| {
+            refused(&[("kustomization.yaml", "resources: [r.yaml]\n"), ("r.yaml", resource)])
+        };
+        let binding = |subjects: &str| {
+            let kind = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: b}\n";
+            refused(&format!("{kind}subjects: {subjects}\n"))
+        };
+        let cases = [
+            (
+                binding("[{kind: ServiceAccount, name: a, namespace: null}]"),
+                "r.yaml:4:55: the `namespace` of a subject must be a string, not null",
+            ),
+            (
+                binding("[{kind: ServiceAccount}]"),
+                "r.yaml:4:12: this should refer to a ServiceAccount but has no `name`",
+            ),
+            (binding("[[a]]"), "r.yaml:4:12: a subject must be a mapping, not a list"),
+            (binding("[a]"), "r.yaml:4:12: a subject must be a mapping, not the string `a`"),
+            (
+                refused("{apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {containers: true}}"),
+                "r.yaml:1:69: expected a mapping or a list to hold `env`, not the boolean `true`",
+            ),
+        ];
+        for (error, want) in cases {
+            assert_eq!(error, want);
+        }
+    }
+}

@@ -7,6 +7,10 @@ mod hash;
 mod image_tag;
 mod label;
 mod namespace;
+mod patch;
+mod patch_json6902;
+mod patch_strategic_merge;
+mod patched;
 mod prefix;
 mod prefix_suffix;
 mod replacement;
@@ -43,11 +47,14 @@ pub(crate) struct Builtin {
 
 /// The built-in transformers. Their order is the order in which they run.
 pub(crate) const BUILTINS: &[Builtin] = &[
+    patch_strategic_merge::BUILTIN,
+    patch::BUILTIN,
     namespace::BUILTIN,
     prefix::BUILTIN,
     suffix::BUILTIN,
     label::BUILTIN,
     annotations::BUILTIN,
+    patch_json6902::BUILTIN,
     replica_count::BUILTIN,
     image_tag::BUILTIN,
     replacement::BUILTIN,

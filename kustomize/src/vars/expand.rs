@@ -45,14 +45,13 @@ impl fmt::Display for Value {
     }
 }
 
-/// Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4 and from 1e21 on.
+/// Go's `%v`: the shortest digits, with an exponent of at least two digits below 1e-4 and from 1e6 on.
 fn write_float(float: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let size = float.abs();
-    if size == 0.0 || (1e-4..1e21).contains(&size) {
-        return write!(f, "{float}");
-    }
     let scientific = format!("{float:e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    if exponent.parse().is_ok_and(|exponent: i32| (-4..6).contains(&exponent)) {
+        return write!(f, "{float}");
+    }
     let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
     write!(f, "{digits}e{sign}{exponent:0>2}")
 }
@@ -104,7 +103,7 @@ mod tests {
                     ("INT", Value::Int(8)),
                     ("YES", Value::Bool(true)),
                     ("FLOAT", Value::Float(1.5)),
-                    ("LARGE", Value::Float(1e21)),
+                    ("LARGE", Value::Float(1_234_567.5)),
                     ("SMALL", Value::Float(0.000_01)),
                 ]
                 .into()
@@ -144,7 +143,7 @@ mod tests {
             ("$()", "$()"),
             ("v$(INT)", "v8"),
             ("$(YES)!", "true!"),
-            ("$(FLOAT)/$(LARGE)/$(SMALL)", "1.5/1e+21/1e-05"),
+            ("$(FLOAT)/$(LARGE)/$(SMALL)", "1.5/1.2345675e+06/1e-05"),
             ("$é$(A)", "$é1"),
         ];
         for (text, want) in cases {
@@ -156,6 +155,6 @@ mod tests {
     fn a_single_reference_takes_the_type_of_the_value() {
         assert_eq!(expand("$(INT)", values), Value::Int(8));
         assert_eq!(expand("$(A)", values).to_node().tag, Tag::Str);
-        assert_eq!(expand("$(LARGE)", values).to_node().text(), Some("1000000000000000000000"));
+        assert_eq!(expand("$(LARGE)", values).to_node().text(), Some("1234567.5"));
     }
 }

@@ -9,7 +9,7 @@ mod expand;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use compact_str::CompactString;
-use yamltree::{Dialect, Kind, Node, Resolved, Span, Style};
+use yamltree::{Dialect, Kind, Node, Resolved, Span, Style, Tag};
 
 use self::expand::{Value, expand};
 use crate::config::TransformerConfig;
@@ -247,14 +247,19 @@ fn no_object(var: &Var, map: &ResMap) -> Error {
         Error::invalid(format!("no resource is {}, which the var `{}` names", object.described(), var.name))
             .at(var.span);
     let of_kind = || map.iter().flat_map(Resource::all_ids).filter(|id| id.gvk.kind == object.gvk.kind);
-    if let Some(other) = of_kind().find(|id| id.name == object.name && id.gvk != object.gvk) {
-        return error
-            .hint(format!("the resource of that name has the apiVersion `{}`", other.gvk.api_version()));
-    }
-    match closest(&object.name, of_kind().map(|id| id.name.as_str())) {
-        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-        None => error,
-    }
+    let Some(namesake) = of_kind().find(|id| id.name == object.name) else {
+        return match closest(&object.name, of_kind().map(|id| id.name.as_str())) {
+            Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+            None => error,
+        };
+    };
+    error.hint(if namesake.gvk != object.gvk {
+        format!("the resource of that name has the apiVersion `{}`", namesake.gvk.api_version())
+    } else if namesake.cluster_scoped {
+        "the resource of that name is in no namespace".to_owned()
+    } else {
+        format!("the resource of that name is in the namespace `{}`", namesake.effective_namespace())
+    })
 }
 
 /// A field's value with its type; `None` for a number that is not written in the decimal way.
@@ -304,8 +309,9 @@ fn replace(
     }
 }
 
+/// A tag of the user's own makes a text something else.
 fn is_string(node: &Node) -> bool {
-    matches!(node.resolved(Dialect::V3), Ok(Resolved::Str))
+    matches!(node.tag, Tag::Implicit | Tag::Str) && matches!(node.resolved(Dialect::V3), Ok(Resolved::Str))
 }
 
 /// Replaces in a string; anything else stays.
@@ -324,4 +330,147 @@ fn replace_text(node: &mut Node, values: &HashMap<CompactString, Value>, used: &
     let span = node.span;
     *node = replaced.to_node().at(span);
     node.style = Style::Plain;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused, warned};
+
+    const SERVICE: &str = "apiVersion: v1
+kind: Service
+metadata: {name: s, annotations: {example.com/ratio: 1.50}}
+spec: {publishNotReadyAddresses: true, ports: [{port: 80}]}
+";
+
+    fn files<'f>(vars: &'f str, pod: &'f str) -> [(&'f str, &'f str); 3] {
+        [("kustomization.yaml", vars), ("s.yaml", SERVICE), ("pod.yaml", pod)]
+    }
+
+    #[test]
+    fn values_keep_their_type_where_a_reference_stands_alone() {
+        let yaml = built(&files(
+            "resources: [s.yaml, pod.yaml]
+namePrefix: p-
+vars:
+- name: NAME
+  objref: {kind: Service, name: s, apiVersion: v1}
+- name: PORT
+  objref: {kind: Service, name: s, version: v1}
+  fieldref: {fieldPath: 'spec.ports[0].port'}
+- name: RATIO
+  objref: {kind: Service, name: s, version: v1}
+  fieldref: {fieldPath: 'metadata.annotations.[example.com/ratio]'}
+- name: FLAG
+  objref: {kind: Service, name: s, version: v1}
+  fieldref: {fieldPath: spec.publishNotReadyAddresses}
+",
+            "apiVersion: v1
+kind: Pod
+metadata: {name: p, annotations: {x: $(NAME)}}
+spec:
+  containers:
+  - args: [$(NAME), 'http://$(NAME):$(PORT)/$(RATIO)', $(PORT), $(RATIO), $(FLAG), $$(NAME), $(OTHER)]
+    env: [{value: $(PORT)}]
+",
+        ));
+        let want = "  annotations:
+    x: p-s
+  name: p-p
+spec:
+  containers:
+  - args:
+    - p-s
+    - http://p-s:80/1.5
+    - 80
+    - 1.5
+    - true
+    - $(NAME)
+    - $(OTHER)
+    env:
+    - value: 80
+";
+        assert!(yaml.ends_with(want), "{yaml}");
+    }
+
+    #[test]
+    fn a_var_without_use_or_without_a_single_value_is_warned_of() {
+        let vars = "resources: [s.yaml, pod.yaml]
+vars:
+- {name: UNUSED, objref: {kind: Service, name: s, apiVersion: v1}}
+- {name: MAP, objref: {kind: Service, name: s, apiVersion: v1}, fieldref: {fieldPath: spec}}
+";
+        let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{args: [$(MAP)]}]}}";
+        let warnings = warned(&files(vars, pod));
+        let about_vars: Vec<_> = warnings.iter().filter(|warning| warning.starts_with("KUST-W015")).collect();
+        assert_eq!(
+            about_vars,
+            [
+                "KUST-W015 kustomization.yaml:4:3 the var `MAP` is no single value, so it is not put in",
+                "KUST-W015 kustomization.yaml:3:3 the var `UNUSED` stands nowhere",
+            ]
+        );
+        assert!(built(&files(vars, pod)).contains("- $(MAP)\n"));
+    }
+
+    #[test]
+    fn vars_that_mean_nothing_or_too_much_are_refused() {
+        let refused = |vars: &str, more: &str| {
+            let kustomization = format!("resources: [s.yaml, pod.yaml]\nvars:\n{vars}");
+            refused(&files(&kustomization, more))
+        };
+        let pod = "{apiVersion: v1, kind: Pod, metadata: {name: p}}";
+        let other = "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: n}}";
+        let cases = [
+            (
+                refused("- {name: A, objref: {kind: Service, name: t, apiVersion: v1}}\n", pod),
+                "kustomization.yaml:3:3: no resource is Service/t, which the var `A` names",
+            ),
+            (
+                refused("- {name: A, objref: {kind: Service, name: s, apiVersion: v1}}\n", other),
+                "kustomization.yaml:3:3: the var `A` can mean 2 resources named `s`",
+            ),
+            (
+                refused(
+                    "- &a {name: A, objref: {kind: Service, name: s, apiVersion: v1}}\n- {name: A}\n",
+                    pod,
+                ),
+                "kustomization.yaml:4:3: the var `A` is defined twice",
+            ),
+            (
+                refused(
+                    "- {name: A, objref: {kind: Service, name: s, apiVersion: v1}, fieldref: {fieldPath: spec.x}}\n",
+                    pod,
+                ),
+                "kustomization.yaml:3:3: Service/s has no field `spec.x` for the var `A`",
+            ),
+            (
+                refused("- {name: A, objref: {kind: Service, names: s}}\n", pod),
+                "kustomization.yaml:3:37: unknown field `names` in the objref of a var",
+            ),
+        ];
+        for (error, want) in cases {
+            assert_eq!(error, want);
+        }
+    }
+
+    /// A namespace decides, and a cluster-scoped resource is in none.
+    #[test]
+    fn a_namespace_says_which_resource_is_meant() {
+        let vars = |namespace: &str| {
+            format!(
+                "resources: [s.yaml, pod.yaml]\nvars:\n- {{name: A, objref: {{kind: Service, name: s, apiVersion: v1, \
+                 namespace: {namespace}}}, fieldref: {{fieldPath: metadata.namespace}}}}\n"
+            )
+        };
+        let more = "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: nn}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {x: $(A)}}}
+";
+        assert!(built(&files(&vars("nn"), more)).contains("x: nn\n"));
+        let error = refused(&files(&vars("default"), more));
+        assert_eq!(
+            error,
+            "kustomization.yaml:3:3: Service/s has no field `metadata.namespace` for the var `A`"
+        );
+    }
 }

@@ -14,6 +14,7 @@ mod quoting;
 mod reread;
 mod scalar;
 mod sigs;
+mod tree;
 mod walk;
 
 pub use self::emitter::{EmitOptions, Emitter, Properties, Start};
@@ -21,4 +22,5 @@ pub use self::json::{JsonOptions, JsonWriter, push_json_string, to_json};
 pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
 pub use self::sigs::{SigsWriter, to_sigs_yaml};
+pub use self::tree::to_json_tree;
 pub use self::walk::{Scalar, Sink};

@@ -58,6 +58,10 @@ impl Scalar<'_> {
 ///
 /// [`SigsWriter`](super::SigsWriter) and [`JsonWriter`](super::JsonWriter) are the two.
 pub trait Sink {
+    /// The place of the node whose value or start comes next.
+    fn enter(&mut self, span: Span) {
+        let _ = span;
+    }
     /// Starts a mapping.
     fn mapping_start(&mut self, empty: bool);
     /// Ends the innermost collection, which is a mapping.
@@ -149,6 +153,7 @@ enum Frame<'n> {
 
 impl<'n, S: Sink> Walk<'n, '_, S> {
     fn node(&mut self, node: &'n Node) -> Result<(), Error> {
+        self.sink.enter(node.span);
         match &node.kind {
             Kind::Scalar(text) => {
                 let value = scalar(node, text, self.dialect)?;
