@@ -1,0 +1,20 @@
+//! Go's text/template of Go 1.27, with fmt's verbs and the Sprig functions.
+//!
+//! In go template texts and a [`Value`]; out comes text, byte for byte what Go writes, or an
+//! [`Error`] in Go's words with its place. The language knows nothing of charts: a host adds its
+//! functions as tables of [`Function`]s and its types as [`Object`]s.
+//!
+//! Pure: the time, random bytes and the time zone come in through [`Options`]. Templates are
+//! programs, so their execution is bounded by [`Limits`].
+
+mod context;
+mod error;
+pub mod fmt;
+mod function;
+pub mod unicode;
+mod value;
+
+pub use context::{Context, Limits, MissingKey, Now, Options, Random};
+pub use error::{CallError, Error, ErrorKind, Executing, Place};
+pub use function::{Call, Function};
+pub use value::{Entries, IntKind, Kind, List, Map, Object, Str, Type, UintKind, Value};
