@@ -50,6 +50,11 @@ impl Gvk {
         Self::new(text("apiVersion"), text("kind"))
     }
 
+    /// Whether this is the kind of that apiVersion.
+    pub(crate) fn is(&self, api_version: &str, kind: &str) -> bool {
+        self.kind == kind && parse_group_version(api_version) == (self.group.as_str(), self.version.as_str())
+    }
+
     pub(crate) fn api_version(&self) -> CompactString {
         if self.group.is_empty() {
             return self.version.clone();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use compact_str::CompactString;
+use foldhash::fast::RandomState;
 use yamltree::Node;
 
 use crate::context::Context;
@@ -26,11 +27,11 @@ pub(crate) struct ResMap {
 
 #[derive(Debug, Default)]
 struct Index {
-    current: HashMap<ResId, Vec<usize>>,
+    current: HashMap<ResId, Vec<usize>, RandomState>,
     /// Current and former ids; a resource stands once under each.
-    any: HashMap<ResId, Vec<usize>>,
+    any: HashMap<ResId, Vec<usize>, RandomState>,
     /// Current and former names.
-    names: HashMap<CompactString, Vec<usize>>,
+    names: HashMap<CompactString, Vec<usize>, RandomState>,
     /// How many ids more than one resource has.
     duplicates: usize,
 }
@@ -223,7 +224,7 @@ impl ResMap {
     fn refresh(&mut self) {
         self.index.take();
         for resource in &mut self.resources {
-            resource.refresh(&self.schema);
+            resource.rescope(&self.schema);
         }
     }
 

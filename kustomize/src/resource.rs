@@ -169,14 +169,27 @@ impl Resource {
 
     /// Reads the id anew after the tree was changed. Former ids follow a new group and version, as in Kustomize.
     pub(crate) fn refresh(&mut self, schema: &Schema) {
-        let meta = |key: &str| {
-            self.node
-                .lookup(&["metadata", key])
-                .filter(|node| !is_null(node))
-                .and_then(Node::text)
-                .unwrap_or("")
-        };
-        let id = ResId::new(Gvk::of(&self.node), meta("name"), meta("namespace"), schema);
+        let gvk_text = |key| self.node.get(key).and_then(Node::text).unwrap_or_default();
+        if !self.id.gvk.is(gvk_text("apiVersion"), gvk_text("kind")) {
+            return self.rescope(schema);
+        }
+        // Most changes leave the id alone, and none of these needs the schema.
+        let name = self.metadata_text("name");
+        if self.id.name != name {
+            let name = CompactString::from(name);
+            self.id.name = name;
+        }
+        let namespace = self.metadata_text("namespace");
+        if self.id.namespace != namespace {
+            let namespace = CompactString::from(namespace);
+            self.id.namespace = namespace;
+        }
+    }
+
+    /// Reads the id anew after the tree or the schema was changed.
+    pub(crate) fn rescope(&mut self, schema: &Schema) {
+        let (name, namespace) = (self.metadata_text("name"), self.metadata_text("namespace"));
+        let id = ResId::new(Gvk::of(&self.node), name, namespace, schema);
         for former in &mut self.previous {
             if former.gvk.group != id.gvk.group || former.gvk.version != id.gvk.version {
                 former.gvk.group.clone_from(&id.gvk.group);
@@ -185,6 +198,11 @@ impl Resource {
             former.cluster_scoped = schema.is_cluster_scoped(&former.gvk);
         }
         self.id = id;
+    }
+
+    /// The text under `metadata`, empty where it is absent or null.
+    fn metadata_text(&self, key: &str) -> &str {
+        self.metadata(key).filter(|node| !is_null(node)).and_then(Node::text).unwrap_or_default()
     }
 
     pub(crate) fn set_kind(&mut self, kind: &str) {
