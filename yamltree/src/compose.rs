@@ -12,7 +12,7 @@ use crate::duplicate::{self, Duplicate, DuplicateKeys};
 use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_DEPTH;
 use crate::node::{Entry, Kind, Node, Props, Style, Tag};
-use crate::parse::{Document, ParseOptions};
+use crate::parse::{Comment, Document, ParseOptions};
 use crate::scan::{Place, Scanner, TagName, TokenKind};
 use crate::source::Span;
 
@@ -82,7 +82,7 @@ impl<'t> Composer<'t> {
             }
             _ => self.node(Context::Block)?,
         }
-        self.document_end()?;
+        let comments = self.document_end()?;
         let root = self.nodes.pop().unwrap_or_default();
         let mut duplicates = std::mem::take(&mut self.duplicates);
         duplicates.sort_by_key(|duplicate| (duplicate.again.start, duplicate.first.start));
@@ -90,7 +90,7 @@ impl<'t> Composer<'t> {
             let ParseOptions { offset, dialect, .. } = self.options;
             return Err(duplicate::refusal(&root, self.scanner.text(), offset, dialect, &duplicates));
         }
-        Ok(Some(Document { root, is_explicit, comments: self.scanner.take_comments(), duplicates }))
+        Ok(Some(Document { root, is_explicit, comments, duplicates }))
     }
 
     // Documents.
@@ -138,13 +138,16 @@ impl<'t> Composer<'t> {
         }
     }
 
-    fn document_end(&mut self) -> Result<(), Error> {
-        if self.peek()? == TokenKind::DocumentEnd {
+    /// Reads a `...`, if there is one, and returns the comments up to here.
+    fn document_end(&mut self) -> Result<Vec<Comment>, Error> {
+        let kind = self.peek()?;
+        let comments = self.scanner.take_comments();
+        if kind == TokenKind::DocumentEnd {
             self.scanner.take();
         }
         self.tag_prefixes.clear();
         self.anchors.clear();
-        Ok(())
+        Ok(comments)
     }
 
     // Nodes.

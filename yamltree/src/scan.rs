@@ -136,9 +136,12 @@ impl<'t> Scanner<'t> {
         self.comments = Some(Vec::new());
     }
 
-    /// The comments since they were last taken.
+    /// Takes the comments before the token at the head.
     pub(crate) fn take_comments(&mut self) -> Vec<Comment> {
-        self.comments.as_mut().map(std::mem::take).unwrap_or_default()
+        let end = self.span(self.head().start, self.head().end).start;
+        let Some(comments) = &mut self.comments else { return Vec::new() };
+        let len = comments.partition_point(|comment| comment.span.start < end);
+        comments.drain(..len).collect()
     }
 
     /// What the next token is; it stays in the queue.
