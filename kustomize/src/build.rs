@@ -106,6 +106,7 @@ struct Step<T: ?Sized> {
 impl Frame<'_> {
     /// The steps of a kustomization, in Kustomize's order.
     fn accumulate(&self, mut all: Accumulator, cx: &Context<'_>) -> Result<Accumulator> {
+        all.map.set_schema(cx.schema());
         self.accumulate_resources(&mut all, &self.resource_entries()?, cx)?;
         config::extend(&mut all.config, self.kustomization, self.loader, cx)?;
         self.run_generators(&mut all, cx)?;
