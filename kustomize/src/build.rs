@@ -133,7 +133,8 @@ impl Frame<'_> {
         for entry in entries {
             let via = |error: Error| error.via("included here", entry.span);
             if self.loader.is_file(entry, cx) {
-                all.map.append_all(self.load_file(entry, cx)?).map_err(via)?;
+                let resources = self.load_file(entry, cx).map_err(via)?;
+                all.map.append_all(resources).map_err(via)?;
                 continue;
             }
             if loader::is_remote_file(&entry.text) {

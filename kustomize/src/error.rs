@@ -107,7 +107,10 @@ impl Error {
 
     /// Adds the next outer link of the chain: what led here and where it is written.
     pub(crate) fn via(mut self, note: impl Into<String>, span: Span) -> Self {
-        self.0.trail.push(Step { note: note.into(), span, place: None });
+        // Where the fault itself stands needs no second mention.
+        if span != self.0.span {
+            self.0.trail.push(Step { note: note.into(), span, place: None });
+        }
         self
     }
 

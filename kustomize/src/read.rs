@@ -17,11 +17,19 @@ pub(crate) struct Kept {
 /// The documents of a text in the dialect of sigs.k8s.io/yaml, aliases expanded, the last of equal keys kept.
 pub(crate) fn documents(text: &str, source: SourceId) -> Result<Vec<Document>> {
     let options = ParseOptions { dialect: Dialect::V2, ..ParseOptions::default() };
-    let mut documents = yamltree::parse(text, source, &options)?;
+    let mut documents = yamltree::parse(text, source, &options).map_err(malformed)?;
     for document in &mut documents {
         document.root.expand_aliases(Expansion::Decoded(Dialect::V2))?;
     }
     Ok(documents)
+}
+
+/// A text that is no YAML, in go-yaml's words.
+fn malformed(error: yamltree::Error) -> Error {
+    match error.kind() {
+        yamltree::ErrorKind::Invalid => Error::from(error).prefix("invalid YAML"),
+        yamltree::ErrorKind::Limit => error.into(),
+    }
 }
 
 /// The resources in a text.
@@ -31,7 +39,9 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
     let single = chunks.len() == 1;
     for (start, chunk) in chunks {
         let options = ParseOptions { dialect: Dialect::V3, offset: start, ..ParseOptions::default() };
-        let Some(document) = yamltree::parse_first(chunk, source, &options)? else { continue };
+        let Some(document) = yamltree::parse_first(chunk, source, &options).map_err(malformed)? else {
+            continue;
+        };
         if let Some(duplicate) = document.duplicates.first() {
             return Err(Error::invalid("the key stands twice in its mapping")
                 .at(duplicate.again)
