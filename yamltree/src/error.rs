@@ -33,7 +33,7 @@ impl Error {
         self
     }
 
-    /// Marks an error of Kustomize's code around go-yaml, which it prints as it is.
+    /// Marks an error of the code around go-yaml, kyaml or `encoding/json`, which is printed as it is.
     pub(crate) fn into_kyaml(mut self) -> Self {
         self.go_line = None;
         self

@@ -209,7 +209,7 @@ mod tests {
         let read = ParseOptions { dialect: options.dialect, ..ParseOptions::default() };
         let root = parse(yaml, 0, &read).unwrap().swap_remove(0).root;
         let mut out = String::new();
-        to_json(&root, options, &mut out).map_err(|error| error.message().to_owned())?;
+        to_json(&root, options, &mut out).map_err(|error| error.go_text())?;
         Ok(out)
     }
 
@@ -253,11 +253,11 @@ mod tests {
             r#"{".inf":"f","0.1":"d","1":"a","16":"b","false":"e","true":"c"}"#,
         );
         check("a: 1\nb: 2\na: 3\n", JsonOptions::SIGS, r#"{"a":3,"b":2}"#);
-        refused("? [a, b]\n: c\n", JsonOptions::SIGS, r#"invalid map key: []interface {}{"a", "b"}"#);
+        refused("? [a, b]\n: c\n", JsonOptions::SIGS, r#"yaml: invalid map key: []interface {}{"a", "b"}"#);
         refused(
             "? {a: b}\n: c\n",
             JsonOptions::SIGS,
-            r#"invalid map key: map[interface {}]interface {}{"a":"b"}"#,
+            r#"yaml: invalid map key: map[interface {}]interface {}{"a":"b"}"#,
         );
         refused(
             "~: a\n",
@@ -271,7 +271,7 @@ mod tests {
         check("a: !!binary aGnDqQ==\n", JsonOptions::KYAML, r#"{"a":"hié"}"#);
         // Go's JSON has one replacement for each byte that is not UTF-8, not one for each broken character.
         check("a: !!binary YeKAYg==\n", JsonOptions::SIGS, "{\"a\":\"a\u{FFFD}\u{FFFD}b\"}");
-        refused("a: !!binary '!!'\n", JsonOptions::SIGS, "!!binary value contains invalid base64 data");
+        refused("a: !!binary '!!'\n", JsonOptions::SIGS, "yaml: !!binary value contains invalid base64 data");
     }
 
     #[test]
@@ -295,15 +295,15 @@ mod tests {
     #[test]
     fn the_first_fault_is_named() {
         let options = JsonOptions::KYAML;
-        refused("x: {a: .inf, z: !!int x}\n", options, "cannot decode !!str `x` as a !!int");
+        refused("x: {a: .inf, z: !!int x}\n", options, "yaml: cannot decode !!str `x` as a !!int");
         refused(
             "x: {b: .inf, a: {1: c}}\n",
             options,
             "json: unsupported type: map[interface {}]interface {}",
         );
         refused("x: {b: {1: c}, a: -.inf}\n", options, "json: unsupported value: -Inf");
-        refused("x: {a: 1, a: !!int x}\ny: !!int y\n", options, "cannot decode !!str `y` as a !!int");
-        refused("x: {a: 1, a: !!int x}\ny: .nan\n", options, "mapping key \"a\" already defined");
+        refused("x: {a: 1, a: !!int x}\ny: !!int y\n", options, "yaml: cannot decode !!str `y` as a !!int");
+        refused("x: {a: 1, a: !!int x}\ny: .nan\n", options, "yaml: mapping key \"a\" already defined");
         refused("x: {!foo k: v}\n", options, "json: unsupported type: map[interface {}]interface {}");
     }
 }

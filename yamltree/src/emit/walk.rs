@@ -50,7 +50,7 @@ impl Scalar<'_> {
             f64::NEG_INFINITY => "-Inf",
             _ => return Ok(Self::Float(float)),
         };
-        Err(invalid(format!("json: unsupported value: {name}"), span))
+        Err(invalid(format!("json: unsupported value: {name}"), span).into_kyaml())
     }
 }
 
@@ -235,7 +235,9 @@ fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<C
         Dialect::V3 if is_root && resolved == Resolved::Null => Ok(None),
         // Kustomize decodes a resource into a Go map with string keys, so go-yaml takes any scalar as a string there.
         Dialect::V3 if is_root || is_string(&entry.key, resolved) => reread(&entry.key, text).map(Some),
-        Dialect::V3 => Err(invalid("json: unsupported type: map[interface {}]interface {}", entry.key.span)),
+        Dialect::V3 => {
+            Err(invalid("json: unsupported type: map[interface {}]interface {}", entry.key.span).into_kyaml())
+        }
     }
 }
 
@@ -248,7 +250,7 @@ fn is_string(key: &Node, resolved: Resolved) -> bool {
 fn key_as_string<'n>(text: &'n str, resolved: Resolved, entry: &Entry) -> Result<Cow<'n, str>, Error> {
     let unsupported = |key: &str| {
         let value = go_syntax(&entry.value, Dialect::V2);
-        invalid(format!("unsupported map key of type: {key}, value: {value}"), entry.key.span)
+        invalid(format!("unsupported map key of type: {key}, value: {value}"), entry.key.span).into_kyaml()
     };
     Ok(match resolved {
         Resolved::Str | Resolved::Timestamp(_) => Cow::Borrowed(text),
@@ -280,7 +282,7 @@ fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Scalar<
         Resolved::Timestamp(timestamp) if timestamp.is_beyond_json() => {
             let message = "json: error calling MarshalJSON for type time.Time: \
                 Time.MarshalJSON: timezone hour outside of range [0,23]";
-            return Err(invalid(message, node.span));
+            return Err(invalid(message, node.span).into_kyaml());
         }
         Resolved::Timestamp(timestamp) => Scalar::Timestamp(timestamp),
         Resolved::Binary => Scalar::Str(Cow::Owned(binary(text, node.span)?)),
