@@ -234,6 +234,11 @@ pub(crate) fn string_map(node: &Node, name: &str) -> Result<Vec<(String, String)
 }
 
 impl Reading {
+    /// Which YAML it is.
+    pub(crate) fn dialect(self) -> Dialect {
+        self.dialect
+    }
+
     pub(crate) fn is_null(self, node: &Node) -> bool {
         matches!(node.resolved(self.dialect), Ok(Resolved::Null))
     }

@@ -9,7 +9,7 @@ use crate::build::{Shared, build};
 use crate::error::Error;
 use crate::options::Options;
 use crate::output::Output;
-use crate::world::{FileKind, Files, World};
+use crate::world::{ChartInflator, FileKind, Files, World};
 
 struct Memory(BTreeMap<PathBuf, Arc<[u8]>>);
 
@@ -36,10 +36,27 @@ impl Files for Memory {
 
 /// Builds the kustomization at the root of some files.
 pub(crate) fn build_files(files: &[(&str, &str)]) -> Result<Output, Error> {
+    build_in_memory(files, None, &Options::default())
+}
+
+/// Builds the kustomization at the root of some files, with a renderer of charts.
+pub(crate) fn build_with_charts(
+    files: &[(&str, &str)],
+    charts: &dyn ChartInflator,
+    options: &Options,
+) -> Result<Output, Error> {
+    build_in_memory(files, Some(charts), options)
+}
+
+fn build_in_memory(
+    files: &[(&str, &str)],
+    charts: Option<&dyn ChartInflator>,
+    options: &Options,
+) -> Result<Output, Error> {
     let file = |&(path, text): &(&str, &str)| (Path::new("/").join(path), text.as_bytes().into());
     let memory = Memory(files.iter().map(file).collect());
-    let world = World { files: &memory, remote: None, charts: None, functions: None, variable: &|_| None };
-    build(Path::new("/"), world, &Options::default(), &Shared::default())
+    let world = World { files: &memory, remote: None, charts, functions: None, variable: &|_| None };
+    build(Path::new("/"), world, options, &Shared::default())
 }
 
 /// What a build of these files prints.

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use yamltree::Node;
-
 use crate::error::ErrorKind;
 
 /// Where files come from: a disk, a git tree, memory.
@@ -98,6 +96,12 @@ impl Repository {
 
 /// Renders the charts that a kustomization inflates.
 pub trait ChartInflator: Sync {
+    /// The files of a chart from a repository, as a folder that [`Files`] can read.
+    ///
+    /// # Errors
+    /// A sentence for the user, without secrets.
+    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, String>;
+
     /// The manifests of a chart, as `helm template` prints them.
     ///
     /// # Errors
@@ -105,17 +109,59 @@ pub trait ChartInflator: Sync {
     fn inflate(&self, chart: &Chart<'_>) -> Result<String, String>;
 }
 
-/// One chart to inflate.
-#[derive(Clone, Debug)]
+/// A chart in a repository.
+#[derive(Clone, Copy, Debug)]
+pub struct RemoteChart<'a> {
+    /// Its name there.
+    pub name: &'a str,
+    /// The repository: `https://…`, or `oci://…`.
+    pub repo: &'a str,
+    /// The version, or a range of versions; the newest where absent.
+    pub version: Option<&'a str>,
+    /// Whether the newest may be a development version.
+    pub devel: bool,
+    /// The folder with Helm's configuration, from which credentials come.
+    pub config_home: Option<&'a Path>,
+}
+
+/// One chart to inflate. Each field is a flag of `helm template`.
+#[derive(Clone, Copy, Debug)]
 pub struct Chart<'a> {
-    /// The entry of `helmCharts`, as written.
-    pub entry: &'a Node,
-    /// `helmGlobals`, as written.
-    pub globals: Option<&'a Node>,
-    /// The folder that paths in the entry are relative to.
-    pub root: &'a Path,
-    /// The namespace of the kustomization, for an entry without one.
+    /// The chart's name, for messages.
+    pub name: &'a str,
+    /// The folder that holds the chart.
+    pub folder: &'a Path,
+    /// The name of the release; Helm's default where absent.
+    pub release_name: Option<&'a str>,
+    /// `--name-template`: a template for that name.
+    pub name_template: Option<&'a str>,
+    /// `--namespace`
     pub namespace: Option<&'a str>,
+    /// `--values`, the later ones winning.
+    pub values: &'a [Values],
+    /// `--api-versions`
+    pub api_versions: &'a [String],
+    /// `--kube-version`
+    pub kube_version: Option<&'a str>,
+    /// `--include-crds`
+    pub include_crds: bool,
+    /// `--no-hooks`
+    pub skip_hooks: bool,
+    /// `--skip-tests`
+    pub skip_tests: bool,
+    /// `--debug`
+    pub debug: bool,
+    /// `--devel`
+    pub devel: bool,
+}
+
+/// The text of a values file.
+#[derive(Clone, Debug)]
+pub struct Values {
+    /// How the user would name it.
+    pub name: String,
+    /// Its YAML.
+    pub text: Arc<str>,
 }
 
 /// Runs the functions that a kustomization names.

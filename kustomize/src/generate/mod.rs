@@ -3,6 +3,7 @@
 mod args;
 mod base64;
 mod configmap;
+mod helm_chart;
 mod iam_policy;
 mod merge;
 mod secret;
@@ -35,4 +36,5 @@ pub(crate) struct Builtin {
 type FromFields = fn(&Target<'_, '_>) -> Result<Vec<Box<dyn Generator>>>;
 
 /// The built-in generators. Their order is the order in which they run.
-pub(crate) const BUILTINS: &[Builtin] = &[configmap::BUILTIN, secret::BUILTIN, iam_policy::BUILTIN];
+pub(crate) const BUILTINS: &[Builtin] =
+    &[configmap::BUILTIN, secret::BUILTIN, helm_chart::BUILTIN, iam_policy::BUILTIN];
