@@ -159,11 +159,6 @@ impl<'n> Object<'n> {
             Some(key) => Err(unknown_field(key, self.what, &self.known.borrow())),
         }
     }
-
-    /// The names asked for so far.
-    pub(crate) fn known(&self) -> Vec<&'static str> {
-        self.known.borrow().clone()
-    }
 }
 
 /// A string with its place.

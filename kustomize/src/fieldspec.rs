@@ -112,7 +112,7 @@ impl FieldPath {
 
     /// The steps of the path.
     pub(crate) fn parts(&self) -> &[Part] {
-        self.parts.get_or_init(|| split(&self.text).into_iter().map(Part::new).collect())
+        self.parts.get_or_init(|| split(&self.text).iter().map(|part| Part::new(part)).collect())
     }
 
     /// Changes every node that the path names below a node.
@@ -156,10 +156,10 @@ fn split(path: &str) -> Vec<CompactString> {
 }
 
 impl Part {
-    fn new(written: CompactString) -> Self {
+    fn new(written: &str) -> Self {
         let (name, is_list) = match written.strip_suffix("[]") {
             Some(name) => (name, true),
-            None => (written.as_str(), false),
+            None => (written, false),
         };
         let trimmed = name.trim();
         let is_index = trimmed.parse::<i64>().is_ok()

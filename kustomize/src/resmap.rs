@@ -57,10 +57,6 @@ impl ResMap {
         self.resources.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.resources.is_empty()
-    }
-
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Resource> {
         self.resources.iter()
     }
@@ -213,12 +209,6 @@ impl ResMap {
         self.index.take();
         let reordered = positions.iter().map(|position| std::mem::take(&mut self.resources[*position]));
         self.resources = reordered.collect();
-    }
-
-    /// Puts other resources in the place of all.
-    pub(crate) fn replace_all(&mut self, resources: Vec<Resource>) {
-        self.resources = resources;
-        self.refresh();
     }
 
     fn refresh(&mut self) {

@@ -121,11 +121,6 @@ impl Resource {
         self.node.lookup(&["metadata", key])
     }
 
-    /// The text of a label.
-    pub(crate) fn label(&self, key: &str) -> Option<&str> {
-        self.metadata("labels")?.get(key)?.text()
-    }
-
     /// The text of an annotation.
     pub(crate) fn annotation(&self, key: &str) -> Option<&str> {
         self.metadata("annotations")?.get(key)?.text()

@@ -40,10 +40,12 @@ pub(crate) struct Builtin {
     /// The kind by which `transformers:` names it.
     pub(crate) kind: &'static str,
     /// The transformers that a kustomization's fields ask for, in their order.
-    pub(crate) from_fields: fn(&Target<'_, '_>) -> Result<Vec<Box<dyn Transformer>>>,
+    pub(crate) from_fields: FromFields,
     /// The transformer that a configuration file or inline configuration asks for.
     pub(crate) from_config: fn(&Node, &Target<'_, '_>) -> Result<Box<dyn Transformer>>,
 }
+
+type FromFields = fn(&Target<'_, '_>) -> Result<Vec<Box<dyn Transformer>>>;
 
 /// The built-in transformers. Their order is the order in which they run.
 pub(crate) const BUILTINS: &[Builtin] = &[

@@ -188,7 +188,7 @@ impl<'m> Patched<'m> {
             return None;
         }
         let of_kind = self.map.iter().filter(|resource| selector.matches_gvk(resource.gvk()));
-        let near = nearest(name, of_kind.clone()).or_else(|| of_name(name, self.map.iter()));
+        let near = nearest(name, &of_kind).or_else(|| of_name(name, self.map.iter()));
         Some(format!("there is {}", near?))
     }
 
@@ -207,13 +207,13 @@ impl<'m> Patched<'m> {
         if let Some(same) = of_kind.clone().find(|resource| resource.name() == id.name) {
             return Some(described(same));
         }
-        let near = nearest(&id.name, of_kind).or_else(|| of_name(&id.name, self.map.iter()));
+        let near = nearest(&id.name, &of_kind).or_else(|| of_name(&id.name, self.map.iter()));
         Some(format!("there is {}", near?))
     }
 }
 
 /// The resource whose name is most like a given one.
-fn nearest<'r>(name: &str, resources: impl Iterator<Item = &'r Resource> + Clone) -> Option<String> {
+fn nearest<'r>(name: &str, resources: &(impl Iterator<Item = &'r Resource> + Clone)) -> Option<String> {
     let names = || resources.clone().map(Resource::name);
     let near =
         closest(name, names()).or_else(|| names().find(|other| other.contains(name) || name.contains(other)));

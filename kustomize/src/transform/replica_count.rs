@@ -10,6 +10,7 @@ use crate::decode::{Object, closest};
 use crate::error::{Error, Result};
 use crate::fieldspec::{FieldSpec, Missing};
 use crate::resmap::ResMap;
+use crate::resource::Resource;
 use crate::setter::set_tagged;
 use crate::target::Target;
 
@@ -71,8 +72,7 @@ impl ReplicaCountTransformer {
         let sentence = format!("no resource named `{}` can have replicas ({})", self.name, kinds.join(", "));
         let error = Error::invalid(sentence).at(self.span);
         let has_replicas = |kind: &str| kinds.iter().any(|known| known.is_empty() || *known == kind);
-        let names =
-            map.iter().filter(|resource| has_replicas(resource.kind())).map(|resource| resource.name());
+        let names = map.iter().filter(|resource| has_replicas(resource.kind())).map(Resource::name);
         match closest(&self.name, names) {
             Some(meant) => error.hint(format!("did you mean `{meant}`?")),
             None => error,
