@@ -89,6 +89,9 @@ impl FieldSpec {
         if !resource.gvk().is_selected(&self.gvk) {
             return Ok(());
         }
+        if self.path.leads_to_annotations() {
+            resource.hold_annotations();
+        }
         let missing = if self.create { missing } else { Missing::Stays };
         self.path.visit(&mut resource.node, missing, change).map_err(|error| self.explain(error, resource))
     }
@@ -113,6 +116,10 @@ impl FieldPath {
     /// The steps of the path.
     pub(crate) fn parts(&self) -> &[Part] {
         self.parts.get_or_init(|| split(&self.text).iter().map(|part| Part::new(part)).collect())
+    }
+
+    fn leads_to_annotations(&self) -> bool {
+        matches!(self.parts(), [first, second, ..] if first.name == "metadata" && second.name == "annotations")
     }
 
     /// Changes every node that the path names below a node.

@@ -226,6 +226,21 @@ impl Resource {
         }
     }
 
+    /// Makes the annotations where Kustomize has some of its own in the tree by now, so that what is only set where it
+    /// exists is set. Those that stay empty are dropped at the end.
+    pub(crate) fn hold_annotations(&mut self) {
+        let has_own = !self.previous.is_empty()
+            || !self.prefixes.is_empty()
+            || !self.suffixes.is_empty()
+            || self.behavior != Behavior::Unspecified
+            || self.needs_hash
+            || self.helm_generated
+            || self.origin.is_some();
+        if has_own && self.metadata("annotations").is_none() {
+            self.set_metadata("annotations", Node::mapping(Vec::new()));
+        }
+    }
+
     /// Puts a value under `metadata`, which is made where it is missing.
     pub(crate) fn set_metadata(&mut self, key: &str, value: Node) {
         if self.node.get("metadata").is_none_or(|metadata| !metadata.is_mapping()) {

@@ -1,6 +1,6 @@
 //! Puts values into fields as kyaml does: what it keeps of the old node, and what it refuses.
 
-use yamltree::{Dialect, Entry, Node, Resolved, Tag};
+use yamltree::{Dialect, Entry, Node, Resolved, Style, Tag};
 
 use crate::decode;
 use crate::error::{Error, Result};
@@ -11,12 +11,12 @@ pub(crate) fn set_scalar(node: &mut Node, text: &str) -> Result<()> {
     set_tagged(node, text, Tag::Implicit)
 }
 
-/// Puts a text of a certain type into a scalar.
+/// Puts a text of a certain type into a scalar. In one that was quoted, a number is a string too.
 pub(crate) fn set_tagged(node: &mut Node, text: &str, tag: Tag) -> Result<()> {
     expect_scalar(node)?;
     let mut value = Node::plain(text).at(node.span);
     value.style = node.style;
-    value.tag = tag;
+    value.tag = if node.style == Style::Plain { tag } else { Tag::Implicit };
     node.overwrite(value);
     Ok(())
 }

@@ -286,6 +286,7 @@ fn conflict(new: &FieldSpec, old: &FieldSpec) -> Error {
 mod tests {
     use super::*;
     use crate::fieldspec::FieldPath;
+    use crate::testing::{build_files, built, refused};
 
     fn spec(kind: &str, path: &str, create: bool) -> FieldSpec {
         let gvk = Gvk { kind: kind.into(), ..Gvk::default() };
@@ -352,5 +353,36 @@ mod tests {
         let error =
             specs.merge(&FieldSpecs::new(vec![spec("Foo", "spec/x", false)])).expect_err("a conflict");
         assert!(error.message().contains("`spec/x` differ in `create`"), "{error}");
+    }
+
+    fn configured(configuration: &str) -> [(&str, &str); 3] {
+        [
+            ("kustomization.yaml", "resources: [cm.yaml]\nconfigurations: [c.yaml]\ncommonLabels: {a: x}\n"),
+            ("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: cm\n"),
+            ("c.yaml", configuration),
+        ]
+    }
+
+    #[test]
+    fn a_configuration_adds_to_the_built_in_lists() {
+        let output = built(&configured("commonLabels: [{path: spec/x, kind: ConfigMap, create: true}]\n"));
+        assert!(output.contains("  labels:\n    a: x\n"), "{output}");
+        assert!(output.ends_with("spec:\n  x:\n    a: x\n"), "{output}");
+    }
+
+    #[test]
+    fn an_unknown_list_is_refused_with_the_one_that_was_meant() {
+        let error = build_files(&configured("commonLabel: []\n")).expect_err("unknown");
+        assert_eq!(
+            error.to_string(),
+            "c.yaml:1:1: unknown field `commonLabel` in a transformer configuration"
+        );
+        assert_eq!(error.help(), Some("did you mean `commonLabels`?"));
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let message = refused(&configured("images: []\nimages: []\n"));
+        assert_eq!(message, "c.yaml:2:1: the key stands twice");
     }
 }

@@ -100,3 +100,48 @@ fn is_exempt(gvk: &Gvk) -> bool {
     matches!(gvk.kind.as_str(), "CustomResourceDefinition" | "Namespace")
         || (gvk.kind == "APIService" && gvk.group == "apiregistration.k8s.io")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused, warned};
+
+    const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+
+    #[test]
+    fn names_that_mean_something_to_the_cluster_stay() {
+        let others = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n\
+                      ---\napiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: n}\n\
+                      ---\napiVersion: example.com/v1\nkind: APIService\nmetadata: {name: n}\n";
+        let output = built(&[
+            ("kustomization.yaml", "resources: [all.yaml]\nnamePrefix: p-\nnameSuffix: -s\n"),
+            ("all.yaml", &format!("{CONFIG_MAP}{others}")),
+        ]);
+        let names: Vec<&str> = output.lines().filter_map(|line| line.strip_prefix("  name: ")).collect();
+        assert_eq!(names, ["\"n\"", "p-a-s", "\"n\"", "p-n-s"]);
+    }
+
+    fn with_plugin(plugin: &str) -> [(&str, &str); 3] {
+        [
+            ("kustomization.yaml", "resources: [cm.yaml]\ntransformers: [plugin.yaml]\n"),
+            ("cm.yaml", CONFIG_MAP),
+            ("plugin.yaml", plugin),
+        ]
+    }
+
+    #[test]
+    fn a_plugin_needs_field_specifications() {
+        let plugin = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: x-\n";
+        let message = refused(&with_plugin(plugin));
+        assert_eq!(message, "plugin.yaml:1:1: the transformer needs `fieldSpecs`");
+    }
+
+    /// A plugin's configuration is a resource, in which `012` is the number ten.
+    #[test]
+    fn a_number_stands_for_its_digits_and_an_unknown_field_for_nothing() {
+        let plugin = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: 012\n\
+                      prefx: y\nfieldSpecs: [{path: metadata/name}]\n";
+        assert_eq!(built(&with_plugin(plugin)), CONFIG_MAP.replace("name: a", "name: 10a"));
+        let sentence = "unknown field `prefx` in a PrefixTransformer; it has no effect";
+        assert_eq!(warned(&with_plugin(plugin)), [format!("KUST-W008 plugin.yaml:5:1 {sentence}")]);
+    }
+}

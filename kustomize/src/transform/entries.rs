@@ -47,3 +47,58 @@ impl EntrySetter {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused};
+
+    const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
+    const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+
+    /// Kustomize prints `new` three times: the base's label stands in all places as one node.
+    #[test]
+    fn a_label_of_an_overlay_changes_what_the_label_of_the_base_made() {
+        let output = built(&[
+            ("kustomization.yaml", "resources: [base]\nlabels: [{pairs: {app: new}}]\n"),
+            ("base/kustomization.yaml", "resources: [web.yaml]\ncommonLabels: {app: old}\n"),
+            ("base/web.yaml", DEPLOYMENT),
+        ]);
+        assert_eq!(output.matches("app: new").count(), 3, "{output}");
+    }
+
+    #[test]
+    fn a_label_that_was_there_is_a_node_of_its_own() {
+        let output = built(&[
+            ("kustomization.yaml", "resources: [base]\nlabels: [{pairs: {app: new}}]\n"),
+            ("base/kustomization.yaml", "resources: [web.yaml]\ncommonLabels: {app: old}\n"),
+            ("base/web.yaml", &format!("{DEPLOYMENT}  labels: {{app: own}}\n")),
+        ]);
+        assert_eq!(
+            (output.matches("app: new").count(), output.matches("app: old").count()),
+            (1, 2),
+            "{output}"
+        );
+    }
+
+    /// By then Kustomize keeps annotations of its own in the tree, so that the field exists.
+    #[test]
+    fn annotations_exist_once_a_name_has_changed() {
+        let plugin = "apiVersion: builtin\nkind: AnnotationsTransformer\nmetadata: {name: p}\n\
+                      annotations: {a: b}\nfieldSpecs: [{path: metadata/annotations}]\n";
+        let run = |kustomization| {
+            built(&[("kustomization.yaml", kustomization), ("cm.yaml", CONFIG_MAP), ("plugin.yaml", plugin)])
+        };
+        assert!(!run("resources: [cm.yaml]\ntransformers: [plugin.yaml]\n").contains("a: b"));
+        assert!(run("resources: [cm.yaml]\nnamePrefix: p-\ntransformers: [plugin.yaml]\n").contains("a: b"));
+    }
+
+    /// `y` is a boolean in a kustomization, and the key of a JSON object is then `true`.
+    #[test]
+    fn a_key_that_would_be_read_back_as_something_else_is_refused() {
+        for key in ["y", "1", "\"1.5\"", "'~'"] {
+            let kustomization = format!("resources: [cm.yaml]\ncommonLabels: {{{key}: x}}\n");
+            let message = refused(&[("kustomization.yaml", &kustomization), ("cm.yaml", CONFIG_MAP)]);
+            assert!(message.contains("is no string in YAML"), "{key}: {message}");
+        }
+    }
+}

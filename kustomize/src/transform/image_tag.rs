@@ -242,3 +242,83 @@ fn visit_container(container: &mut Node, visit: &mut impl FnMut(&mut Node) -> Re
     expect_scalar(image)?;
     visit(image)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused, warned};
+
+    const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  template:\n    \
+                              spec:\n      containers:\n      - image: nginx:1.25\n        name: a\n";
+
+    /// The entries stand in a component, so that a warning's place is not that of the build's start.
+    fn files<'f>(images: &'f str, resource: &'f str) -> [(&'f str, &'f str); 3] {
+        [
+            ("kustomization.yaml", "resources: [r.yaml]\ncomponents: [images]\n"),
+            ("r.yaml", resource),
+            ("images/kustomization.yaml", images),
+        ]
+    }
+
+    fn component(images: &str) -> String {
+        format!("kind: Component\nimages:\n{images}")
+    }
+
+    fn with_images(images: &str, resource: &str) -> String {
+        built(&files(&component(images), resource))
+    }
+
+    #[test]
+    fn entries_run_in_order_on_what_the_former_made() {
+        let images = "- {name: nginx, newName: reg/web}\n- {name: reg/web, newTag: \"2\"}\n";
+        assert_eq!(with_images(images, DEPLOYMENT), DEPLOYMENT.replace("nginx:1.25", "reg/web:2"));
+    }
+
+    #[test]
+    fn a_digest_takes_the_place_of_a_tag_and_a_tag_that_of_a_digest() {
+        let images = "- {name: nginx, digest: sha256:ab}\n";
+        let digested = DEPLOYMENT.replace("nginx:1.25", "nginx@sha256:ab");
+        assert_eq!(with_images(images, DEPLOYMENT), digested);
+        assert_eq!(with_images("- {name: nginx, newTag: v1}\n", &digested), DEPLOYMENT.replace("1.25", "v1"));
+        let both = "- {name: nginx, newTag: v1, digest: sha256:cd}\n";
+        assert_eq!(with_images(both, &digested), DEPLOYMENT.replace("1.25", "v1@sha256:cd"));
+    }
+
+    /// Both passes find the image of a pod template, only the first one that of a list elsewhere.
+    #[test]
+    fn a_suffix_is_appended_by_each_pass() {
+        let images = component("- {name: nginx, tagSuffix: -alpine}\n");
+        let output = built(&files(&images, DEPLOYMENT));
+        assert_eq!(output, DEPLOYMENT.replace("1.25", "1.25-alpine-alpine"));
+        let place = "KUST-W013 images/kustomization.yaml:3:3";
+        let sentence = "the suffix `-alpine` is appended more than once: `nginx:1.25-alpine-alpine`";
+        assert_eq!(warned(&files(&images, DEPLOYMENT)), [format!("{place} {sentence}")]);
+
+        let elsewhere = "apiVersion: example.com/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  deep:\n  - containers:\n    \
+                         - image: nginx:1\n";
+        assert_eq!(built(&files(&images, elsewhere)), elsewhere.replace("nginx:1", "nginx:1-alpine"));
+    }
+
+    #[test]
+    fn what_matches_nothing_or_has_no_effect_is_worth_a_warning() {
+        let images = component("- {name: postgres, newTag: \"1\", tagSuffix: -x}\n");
+        let ignored =
+            "KUST-W017 images/kustomization.yaml:3:44 `tagSuffix` has no effect beside `newTag` or `digest`";
+        let unmatched = "KUST-W011 images/kustomization.yaml:3:3 no image is named `postgres`";
+        assert_eq!(warned(&files(&images, DEPLOYMENT)), [ignored, unmatched]);
+    }
+
+    #[test]
+    fn a_custom_resource_definition_has_no_images() {
+        let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: a\n\
+                          spec:\n  containers:\n  - image: nginx\n";
+        assert_eq!(with_images("- {name: nginx, newTag: v1}\n", definition), definition);
+    }
+
+    /// `wrong node kind: expected MappingNode but got ScalarNode`, even where the entry matches nothing.
+    #[test]
+    fn a_container_must_be_a_mapping() {
+        let list = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ncontainers: [b]\n";
+        let message = refused(&files(&component("- {name: nginx}\n"), list));
+        assert_eq!(message, "r.yaml:5:14: `a container` must be a mapping, not the string `b`");
+    }
+}

@@ -71,3 +71,50 @@ fn from_config(node: &Node, target: &Target<'_, '_>) -> Result<Box<dyn Transform
     object.close(target.cx)?;
     Ok(Box::new(transformer))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused};
+
+    const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
+
+    fn labelled(labels: &str) -> String {
+        built(&[
+            ("kustomization.yaml", &format!("resources: [web.yaml]\n{labels}")),
+            ("web.yaml", DEPLOYMENT),
+        ])
+    }
+
+    #[test]
+    fn labels_go_where_the_entry_says() {
+        let metadata =
+            format!("{}  labels:\n    a: x\n  name: web\n", DEPLOYMENT.replace("  name: web\n", ""));
+        let template = "  template:\n    metadata:\n      labels:\n        a: x\n";
+        assert_eq!(labelled("labels: [{pairs: {a: x}}]\n"), metadata);
+        assert_eq!(
+            labelled("labels: [{pairs: {a: x}, includeTemplates: true}]\n"),
+            format!("{metadata}spec:\n{template}")
+        );
+        let selected = format!("{metadata}spec:\n  selector:\n    matchLabels:\n      a: x\n{template}");
+        assert_eq!(labelled("labels: [{pairs: {a: x}, includeSelectors: true}]\n"), selected);
+        assert_eq!(labelled("commonLabels: {a: x}\n"), selected);
+        assert_eq!(
+            labelled("labels: [{pairs: {a: x}, fields: [{path: spec/b, create: true}]}]\n"),
+            format!("{metadata}spec:\n  b:\n    a: x\n")
+        );
+    }
+
+    #[test]
+    fn fields_of_an_entry_must_agree_with_the_built_in_ones() {
+        let kustomization = "resources: []\nlabels:\n- pairs: {a: x}\n  fields: [{path: metadata/labels}]\n";
+        let message = refused(&[("kustomization.yaml", kustomization)]);
+        assert!(message.starts_with("kustomization.yaml:4:12: two field specifications"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_field_of_an_entry_is_refused() {
+        let kustomization = "resources: []\nlabels:\n- pair: {a: x}\n";
+        let message = refused(&[("kustomization.yaml", kustomization)]);
+        assert_eq!(message, "kustomization.yaml:3:3: unknown field `pair` in an entry of labels");
+    }
+}

@@ -239,3 +239,79 @@ fn is_handled(spec: &FieldSpec, gvk: &Gvk, is_binding: bool) -> bool {
 fn is_empty(node: &Node) -> bool {
     is_null(node) || node.entries().is_some_and(Vec::is_empty)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{built, refused};
+
+    fn plugin(options: &str) -> String {
+        format!(
+            "apiVersion: builtin\nkind: NamespaceTransformer\nmetadata: {{name: p, namespace: team}}\n{options}"
+        )
+    }
+
+    fn with_plugin(options: &str, resource: &str) -> String {
+        built(&[
+            ("kustomization.yaml", "resources: [r.yaml]\ntransformers: [plugin.yaml]\n"),
+            ("plugin.yaml", &plugin(options)),
+            ("r.yaml", resource),
+        ])
+    }
+
+    const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n";
+
+    #[test]
+    fn only_kinds_that_can_have_one_get_a_namespace() {
+        let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: a\n";
+        assert_eq!(with_plugin("", role), role);
+        assert_eq!(with_plugin("", CONFIG_MAP), format!("{CONFIG_MAP}  namespace: team\n"));
+        let namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: old\n";
+        let renamed =
+            built(&[("kustomization.yaml", "resources: [r.yaml]\nnamespace: team\n"), ("r.yaml", namespace)]);
+        assert_eq!(renamed, namespace.replace("old", "team"));
+    }
+
+    /// Kustomize leaves a null there, which is a value for it at that point.
+    #[test]
+    fn unset_only_leaves_what_is_set() {
+        let with = |namespace: &str| format!("{CONFIG_MAP}  namespace: {namespace}\n");
+        assert_eq!(with_plugin("unsetOnly: true\n", CONFIG_MAP), with("team"));
+        assert_eq!(with_plugin("unsetOnly: true\n", &with("\"\"")), with("team"));
+        assert_eq!(with_plugin("unsetOnly: true\n", &with("own")), with("own"));
+        assert_eq!(with_plugin("unsetOnly: true\n", &with("null")), with("null"));
+        assert_eq!(with_plugin("", &with("null")), with("team"));
+    }
+
+    #[test]
+    fn the_mode_decides_which_subjects_get_the_namespace() {
+        let binding = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: a\n\
+                       subjects:\n- kind: User\n  name: default\n- kind: ServiceAccount\n  name: other\n";
+        let default = binding.replace("  name: default\n", "  name: default\n  namespace: team\n");
+        let accounts = binding.replace("  name: other\n", "  name: other\n  namespace: team\n");
+        let mode = |mode| with_plugin(&format!("setRoleBindingSubjects: {mode}\n"), binding);
+        assert_eq!(with_plugin("", binding), default);
+        assert_eq!(mode("defaultOnly"), default);
+        assert_eq!(mode("allServiceAccounts"), accounts);
+        assert_eq!(mode("none"), binding);
+    }
+
+    #[test]
+    fn an_unknown_mode_is_refused() {
+        let message = refused(&[
+            ("kustomization.yaml", "resources: []\ntransformers: [plugin.yaml]\n"),
+            ("plugin.yaml", &plugin("setRoleBindingSubjects: all\n")),
+        ]);
+        let sentence =
+            "`setRoleBindingSubjects` must be one of defaultOnly, allServiceAccounts, none, not `all`";
+        assert_eq!(message, format!("plugin.yaml:4:25: {sentence}"));
+    }
+
+    #[test]
+    fn two_resources_may_not_become_one() {
+        let two = format!("{CONFIG_MAP}  namespace: one\n---\n{CONFIG_MAP}  namespace: two\n");
+        let message =
+            refused(&[("kustomization.yaml", "resources: [r.yaml]\nnamespace: team\n"), ("r.yaml", &two)]);
+        let sentence = "the namespace `team` makes two resources into one: ConfigMap/a in namespace `team`";
+        assert_eq!(message, format!("r.yaml:7:1: {sentence}"));
+    }
+}

@@ -95,3 +95,40 @@ impl Transformer for ReplicaCountTransformer {
         if found { Ok(()) } else { Err(self.nothing_found(map)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build_files, built};
+
+    fn files<'f>(kustomization: &'f str, deployment: &'f str) -> [(&'f str, &'f str); 2] {
+        [("kustomization.yaml", kustomization), ("web.yaml", deployment)]
+    }
+
+    const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n";
+    const REPLICAS: &str = "resources: [web.yaml]\nreplicas: [{name: web, count: 5}]\n";
+
+    #[test]
+    fn a_number_that_was_quoted_stays_so() {
+        let deployment = format!("{DEPLOYMENT}spec:\n  replicas: \"3\"\n");
+        assert_eq!(built(&files(REPLICAS, &deployment)), deployment.replace('3', "5"));
+        assert_eq!(built(&files(REPLICAS, DEPLOYMENT)), format!("{DEPLOYMENT}spec:\n  replicas: 5\n"));
+    }
+
+    #[test]
+    fn the_name_may_be_a_former_one() {
+        let renamed = format!("namePrefix: p-\n{REPLICAS}");
+        assert!(built(&files(&renamed, DEPLOYMENT)).contains("replicas: 5"));
+    }
+
+    #[test]
+    fn a_name_that_nothing_has_is_refused_with_the_one_that_was_meant() {
+        let kustomization = REPLICAS.replace("name: web", "name: wep");
+        let error = build_files(&files(&kustomization, DEPLOYMENT)).expect_err("no such name");
+        let kinds = "Deployment, StatefulSet, ReplicaSet, ReplicationController";
+        assert_eq!(
+            error.to_string(),
+            format!("kustomization.yaml:2:12: no resource named `wep` can have replicas ({kinds})")
+        );
+        assert_eq!(error.help(), Some("did you mean `web`?"));
+    }
+}
