@@ -6,7 +6,7 @@
 
 mod manifests;
 
-use std::time::Instant;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use manifests::repeat;
 use yamltree::{Document, Kind, Node, ParseOptions, parse};
@@ -17,24 +17,33 @@ fn main() {
     report("manifests", &manifests::of_all_kinds());
     report("deployments", &repeat(&[manifests::deployment]));
     report("config maps", &repeat(&[manifests::config_map]));
-    report("one line of JSON", &repeat(&[manifests::json]));
+    report("JSON", &repeat(&[manifests::json]));
 }
 
 fn report(name: &str, text: &str) {
     let mut best = f64::INFINITY;
     let mut bytes = 0;
     for _ in 0..RUNS {
-        let start = Instant::now();
+        let start = clock();
         let documents = parse(text, 0, &ParseOptions::default()).expect("the text is valid");
-        best = best.min(start.elapsed().as_secs_f64());
+        best = best.min(clock() - start);
         bytes = documents.iter().map(|Document { root, .. }| size_of::<Document>() + heap_of(root)).sum();
     }
     let megabytes = text.len() as f64 / 1e6;
     println!(
-        "{name:17} {:6.1} MB/s, trees of {:.1} times the text",
+        "{name:12} {:6.1} MB/s, trees of {:.1} times the text",
         megabytes / best,
         bytes as f64 / 1e6 / megabytes
     );
+}
+
+/// Seconds that this thread has run, which other programs do not add to; where the system does not tell, seconds.
+fn clock() -> f64 {
+    let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    match schedule.split(' ').next().and_then(|nanoseconds| nanoseconds.parse::<f64>().ok()) {
+        Some(nanoseconds) => nanoseconds / 1e9,
+        None => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+    }
 }
 
 /// The memory that a node owns besides itself.
