@@ -43,16 +43,23 @@ impl Node {
     pub fn is_merge_key(&self) -> bool {
         match self.tag {
             Tag::Merge => self.is_scalar(),
-            Tag::Implicit => self.style == Style::Plain && self.text() == Some("<<"),
+            Tag::Implicit => self.style == Style::Plain && self.text() == Some(MERGE),
             _ => false,
         }
     }
 }
 
+/// The key that merges, unless it is quoted.
+const MERGE: &str = "<<";
+
 /// Whether there is anything to expand or to drop.
 fn has_shorthand(node: &Node) -> bool {
-    let is_short =
-        |entry: &Entry| entry.key.is_merge_key() || has_shorthand(&entry.key) || has_shorthand(&entry.value);
+    let is_short = |entry: &Entry| {
+        entry.key.is_merge_key()
+            || entry.key.text() == Some(MERGE)
+            || has_shorthand(&entry.key)
+            || has_shorthand(&entry.value)
+    };
     node.anchor().is_some()
         || match &node.kind {
             Kind::Scalar(_) => false,
@@ -171,7 +178,7 @@ impl<'n> Expander<'n> {
     fn expand_entries(&mut self, entries: &'n [Entry]) -> Result<Vec<Entry>, Error> {
         if !entries.iter().any(|entry| entry.key.is_merge_key()) {
             let mut expanded = Vec::with_capacity(entries.len());
-            for entry in entries {
+            for entry in self.without_merge(entries) {
                 expanded.push(self.expand_entry(entry)?);
             }
             return Ok(expanded);
@@ -183,6 +190,15 @@ impl<'n> Expander<'n> {
             self.merge_behind(entries, &mut merged)?;
         }
         Ok(merged.entries)
+    }
+
+    /// The entries that are no merge. kyaml takes the first `<<` of a mapping away by its text, so that it also loses
+    /// one that is quoted.
+    fn without_merge(&self, entries: &'n [Entry]) -> impl Iterator<Item = &'n Entry> + use<'n> {
+        let is_kyaml = self.expansion == Expansion::Kyaml;
+        let lost = entries.iter().position(|entry| is_kyaml && entry.key.text() == Some(MERGE));
+        let kept = move |(at, entry): &(usize, &Entry)| Some(*at) != lost && !entry.key.is_merge_key();
+        entries.iter().enumerate().filter(kept).map(|(_, entry)| entry)
     }
 
     fn expand_entry(&mut self, entry: &'n Entry) -> Result<Entry, Error> {
@@ -208,7 +224,7 @@ impl<'n> Expander<'n> {
 
     /// Takes the keys first and puts behind them what the merge adds.
     fn merge_behind(&mut self, entries: &'n [Entry], merged: &mut Merged) -> Result<(), Error> {
-        for entry in entries.iter().filter(|entry| !entry.key.is_merge_key()) {
+        for entry in self.without_merge(entries) {
             merged.entries.push(self.expand_entry(entry)?);
         }
         // go-yaml reads the keys once more to know what not to merge.
@@ -493,6 +509,17 @@ mod tests {
     }
 
     /// A mapping with a merge is looked at once for each key, however many there are.
+    /// Kustomize's answers: it clears the field `<<` once a mapping, whatever wrote it, and go-yaml still knows a merge.
+    #[test]
+    fn kyaml_loses_the_first_key_that_looks_like_a_merge() {
+        let expanded = |text| expand(text, Expansion::Kyaml).unwrap();
+        assert_eq!(expanded("'<<': 1\na: 2\n"), "{a: 2}");
+        assert_eq!(expanded("'<<': 1\na: 2\n'<<': 3\n"), "{a: 2, <<: 3}");
+        assert_eq!(expanded("'<<': {y: 2}\n<<: {z: 1}\n"), "{z: 1}");
+        assert_eq!(expanded("<<: {z: 1}\n'<<': 2\n"), "{<<: 2, z: 1}");
+        assert_eq!(expand("'<<': 1\na: 2\n", V3).unwrap(), "{<<: 1, a: 2}");
+    }
+
     #[test]
     fn wide_merges_take_linear_time() {
         let keys: String = (0..20_000).map(|number| format!("  k{number}: 1\n")).collect();
