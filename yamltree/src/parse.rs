@@ -1,7 +1,7 @@
 //! Reading YAML: text to trees.
 //!
-//! In: a text whose encoding is already undone (see [`decode`](crate::decode())). Out: its documents, or the first fault in
-//! it, as go-yaml would find them.
+//! In: a text whose encoding is already undone (see [`decode`](crate::decode())). Out: its documents, or the first fault
+//! in it, as go-yaml would find them.
 
 use crate::compose::Composer;
 use crate::dialect::Dialect;
@@ -51,6 +51,9 @@ pub struct Comment {
 /// Reads every document of a text: as many as a loop over go-yaml's `Decoder` yields.
 ///
 /// A text without content has none; after a `---` there is one even if it is empty.
+///
+/// # Errors
+/// When any of them is no YAML to go-yaml, or beyond our limits.
 pub fn parse(text: &str, source: SourceId, options: &ParseOptions) -> Result<Vec<Document>, Error> {
     let mut composer = composer(text, source, options)?;
     let mut documents = Vec::new();
@@ -62,12 +65,15 @@ pub fn parse(text: &str, source: SourceId, options: &ParseOptions) -> Result<Vec
 
 /// Reads the first document as go-yaml's `Unmarshal` does, which never looks at what follows it; `None` where a text
 /// has no content.
+///
+/// # Errors
+/// When it is no YAML to go-yaml, or beyond our limits.
 pub fn parse_first(text: &str, source: SourceId, options: &ParseOptions) -> Result<Option<Document>, Error> {
     composer(text, source, options)?.document()
 }
 
 fn composer<'t>(text: &'t str, source: SourceId, options: &ParseOptions) -> Result<Composer<'t>, Error> {
-    if text.len() > MAX_TEXT_LEN {
+    if options.offset as usize + text.len() > MAX_TEXT_LEN {
         let message = format!("exceeded max size of {MAX_TEXT_LEN} bytes");
         return Err(Error::new(ErrorKind::Limit, message, Span { source, start: 0, end: 0 }));
     }
