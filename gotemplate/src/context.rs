@@ -2,7 +2,11 @@
 
 use std::any::Any;
 
-use crate::error::CallError;
+use crate::error::{CallError, Error, ErrorKind};
+use crate::exec;
+use crate::set::{Scope, Template, execute_text};
+use crate::stack::Stack;
+use crate::value::Value;
 
 /// What the execution of templates is given: all that is not in the template or its data.
 #[derive(Clone, Copy)]
@@ -82,11 +86,29 @@ impl Default for Limits {
 
 /// What a function can reach beside its arguments.
 pub struct Context<'a> {
+    scope: Scope<'a>,
     options: &'a Options<'a>,
+    usage: &'a mut Usage,
+}
+
+/// What has been used of the limits.
+pub(crate) struct Usage {
     steps: u64,
+    depth: u32,
+    stack: Stack,
+}
+
+impl Usage {
+    pub(crate) fn new(stack: usize) -> Self {
+        Self { steps: 0, depth: 0, stack: Stack::here(stack) }
+    }
 }
 
 impl<'a> Context<'a> {
+    pub(crate) fn new(scope: Scope<'a>, options: &'a Options<'a>, usage: &'a mut Usage) -> Self {
+        Self { scope, options, usage }
+    }
+
     /// What the options say.
     #[must_use]
     pub fn options(&self) -> &'a Options<'a> {
@@ -97,6 +119,28 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn host<T: Any>(&self) -> Option<&'a T> {
         self.options.host.downcast_ref()
+    }
+
+    /// Executes a template of the set and returns what it writes: for functions such as `include`.
+    ///
+    /// # Errors
+    /// If there is no such template, or it cannot be executed with this data.
+    pub fn render(&mut self, name: &[u8], data: Value) -> Result<Vec<u8>, Error> {
+        let template = self.template(name).ok_or_else(|| self.scope.set.missing(name))?;
+        self.enter_and(|context| exec::execute(context.within(context.scope), template, data))
+    }
+
+    /// Parses `text` as the template `name` and executes it: for functions such as `tpl`. It can
+    /// call the templates of the set; what it defines itself is there only while it runs, and
+    /// hides templates of the set.
+    ///
+    /// # Errors
+    /// If the text is no template or cannot be executed with this data.
+    pub fn render_text(&mut self, name: &str, text: &[u8], data: Value) -> Result<Vec<u8>, Error> {
+        if memchr::memmem::find(text, b"{{").is_none() {
+            return Ok(text.to_vec());
+        }
+        self.enter_and(|context| execute_text(context, name, text, data))
     }
 
     /// Fills `bytes` with random ones.
@@ -115,12 +159,10 @@ impl<'a> Context<'a> {
     /// # Errors
     /// When there have been too many.
     pub fn spend(&mut self, steps: u64) -> Result<(), CallError> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps > self.options.limits.steps {
-            return Err(CallError::limit(format!(
-                "template execution takes more than {} steps",
-                self.options.limits.steps
-            )));
+        self.usage.steps = self.usage.steps.saturating_add(steps);
+        let most = self.options.limits.steps;
+        if self.usage.steps > most {
+            return Err(CallError::limit(format!("template execution takes more than {most} steps")));
         }
         Ok(())
     }
@@ -130,12 +172,47 @@ impl<'a> Context<'a> {
     /// # Errors
     /// When it is too long.
     pub fn check_length(&self, bytes: usize) -> Result<(), CallError> {
-        if bytes > self.options.limits.output {
-            return Err(CallError::limit(format!(
-                "template output is longer than {} bytes",
-                self.options.limits.output
-            )));
+        let most = self.options.limits.output;
+        if bytes > most {
+            return Err(CallError::limit(format!("template output is longer than {most} bytes")));
         }
         Ok(())
+    }
+
+    pub(crate) fn scope(&self) -> Scope<'a> {
+        self.scope
+    }
+
+    pub(crate) fn template(&self, name: &[u8]) -> Option<Template<'a>> {
+        self.scope.find(name)
+    }
+
+    /// The same context for a template that is executed now, with other templates in reach.
+    pub(crate) fn within<'b>(&'b mut self, scope: Scope<'b>) -> Context<'b> {
+        Context { scope, options: self.options, usage: &mut *self.usage }
+    }
+
+    /// Counts a template that begins, unless it would be one too many. Go has a limit in numbers;
+    /// where the stack ends before, the message is the same, for what has gone wrong is.
+    pub(crate) fn enter(&mut self) -> Result<(), String> {
+        let most = self.options.limits.depth;
+        if self.usage.depth >= most || self.usage.stack.is_used_up() {
+            return Err(format!("exceeded maximum template depth ({most})"));
+        }
+        self.usage.depth += 1;
+        Ok(())
+    }
+
+    fn enter_and<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        let depth = self.usage.depth;
+        self.enter().map_err(|reason| Error::new(ErrorKind::Limit, None, reason))?;
+        let result = run(self);
+        self.usage.depth = depth;
+        result
+    }
+
+    /// Counts a template that has ended.
+    pub(crate) fn leave(&mut self) {
+        self.usage.depth -= 1;
     }
 }

@@ -43,6 +43,8 @@ pub(crate) enum Form {
     Or,
     /// `call`: knows the text of its first argument.
     Call,
+    /// `len`: knows one nil from another.
+    Length,
 }
 
 impl Function {
@@ -65,8 +67,12 @@ impl Function {
     }
 
     /// The type of the argument at `index`.
-    pub(crate) fn param(&self, index: usize) -> Type {
+    pub(crate) fn param(&self, index: usize) -> &'static Type {
         let last = self.params.len().saturating_sub(1);
-        self.params.get(index.min(last)).copied().unwrap_or(Type::Any)
+        self.params.get(index.min(last)).unwrap_or(&Type::Any)
+    }
+
+    pub(crate) const fn of_form(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 }

@@ -7,14 +7,22 @@
 //! Pure: the time, random bytes and the time zone come in through [`Options`]. Templates are
 //! programs, so their execution is bounded by [`Limits`].
 
+mod builtins;
 mod context;
 mod error;
+mod exec;
 pub mod fmt;
 mod function;
+mod functions;
+mod set;
+mod stack;
+mod syntax;
 pub mod unicode;
 mod value;
 
 pub use context::{Context, Limits, MissingKey, Now, Options, Random};
 pub use error::{CallError, Error, ErrorKind, Executing, Place};
 pub use function::{Call, Function};
+pub use functions::Functions;
+pub use set::TemplateSet;
 pub use value::{Entries, IntKind, Kind, List, Map, Object, Str, Type, UintKind, Value};

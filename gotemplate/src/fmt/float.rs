@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn precision_counts_as_in_go() {
-        assert_eq!(format_float(3.14159, b'f', Some(3)), "3.142");
+        assert_eq!(format_float(-2.71859, b'f', Some(3)), "-2.719");
         assert_eq!(format_float(2.5, b'f', Some(0)), "2");
         assert_eq!(format_float(1e20, b'f', None), "100000000000000000000");
         assert_eq!(format_float(123_456.789, b'e', Some(6)), "1.234568e+05");
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(format_float(1e6, b'g', Some(10)), "1000000");
         assert_eq!(format_float(1.0, b'f', Some(2000)).len(), 2002);
         assert_eq!(format_float(1.0, b'b', None), "4503599627370496p-52");
-        assert_eq!(format_float(3.14159, b'x', None), "0x1.921f9f01b866ep+01");
+        assert_eq!(format_float(0.1, b'x', None), "0x1.999999999999ap-04");
         assert_eq!(format_float(1.0, b'X', Some(2)), "0X1.00P+00");
     }
 }

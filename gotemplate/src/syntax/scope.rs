@@ -1,0 +1,90 @@
+//! Variables while parsing: in go declarations and uses in the order of the text, out comes the
+//! slot that execution keeps the variable in.
+//!
+//! Go looks variables up by name when it executes. Its parser lets a variable be used within its
+//! own declaration, where execution finds an older one or none, so two lists are kept: the names
+//! that the parser knows, and those that execution will have.
+
+use std::collections::HashMap;
+
+use super::node::Slot;
+
+/// The variables of one template.
+pub(super) struct Scope {
+    names: HashMap<Vec<u8>, Variable>,
+    /// Names in the order in which the parser met their declarations.
+    known: Vec<Vec<u8>>,
+    /// Names in the order in which execution declares them: the slot is the place in here.
+    live: Vec<Vec<u8>>,
+    most: usize,
+}
+
+#[derive(Default)]
+struct Variable {
+    known: usize,
+    slots: Vec<u32>,
+}
+
+/// How many variables there were.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    known: usize,
+    live: usize,
+}
+
+impl Scope {
+    /// A scope with `$` in slot 0.
+    pub(super) fn new() -> Self {
+        let mut scope = Self { names: HashMap::new(), known: Vec::new(), live: Vec::new(), most: 0 };
+        scope.know(b"$");
+        scope.declare(b"$");
+        scope
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { known: self.known.len(), live: self.live.len() }
+    }
+
+    /// Forgets what was declared since.
+    pub(super) fn reset(&mut self, mark: Mark) {
+        for name in self.known.drain(mark.known..) {
+            if let Some(variable) = self.names.get_mut(&name) {
+                variable.known -= 1;
+            }
+        }
+        for name in self.live.drain(mark.live..) {
+            if let Some(variable) = self.names.get_mut(&name) {
+                variable.slots.pop();
+            }
+        }
+    }
+
+    /// Notes that the text declares `name`, before its value is parsed.
+    pub(super) fn know(&mut self, name: &[u8]) {
+        self.names.entry(name.to_vec()).or_default().known += 1;
+        self.known.push(name.to_vec());
+    }
+
+    pub(super) fn is_known(&self, name: &[u8]) -> bool {
+        self.names.get(name).is_some_and(|variable| variable.known > 0)
+    }
+
+    /// Gives `name` a slot, after its value has been parsed.
+    pub(super) fn declare(&mut self, name: &[u8]) -> Slot {
+        let slot = u32::try_from(self.live.len()).ok()?;
+        self.names.entry(name.to_vec()).or_default().slots.push(slot);
+        self.live.push(name.to_vec());
+        self.most = self.most.max(self.live.len());
+        Some(slot)
+    }
+
+    /// The slot that `name` has now.
+    pub(super) fn slot(&self, name: &[u8]) -> Slot {
+        self.names.get(name)?.slots.last().copied()
+    }
+
+    /// How many slots were in use at once.
+    pub(super) fn most(&self) -> usize {
+        self.most
+    }
+}
