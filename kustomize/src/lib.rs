@@ -20,6 +20,7 @@ mod json;
 mod kustomization;
 mod labels;
 mod loader;
+mod memory;
 mod merge;
 mod nameref;
 mod options;
@@ -46,6 +47,7 @@ mod world;
 
 pub use build::{Shared, build};
 pub use error::{Error, ErrorKind, Place, Step};
+pub use memory::MemoryFiles;
 pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};
 pub use warning::{Code, Warning};

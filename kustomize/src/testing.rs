@@ -1,38 +1,13 @@
 //! Builds over files in memory, for tests.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use crate::build::{Shared, build};
 use crate::error::Error;
+use crate::memory::MemoryFiles;
 use crate::options::Options;
 use crate::output::Output;
-use crate::world::{ChartInflator, FileKind, Files, World};
-
-struct Memory(BTreeMap<PathBuf, Arc<[u8]>>);
-
-impl Files for Memory {
-    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
-        let kind = if self.0.contains_key(path) {
-            FileKind::File
-        } else if self.0.keys().any(|file| file.starts_with(path)) {
-            FileKind::Directory
-        } else {
-            return Err(io::ErrorKind::NotFound.into());
-        };
-        Ok((path.to_owned(), kind))
-    }
-
-    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
-        self.0.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
-    fn display(&self, path: &Path) -> String {
-        path.strip_prefix("/").unwrap_or(path).display().to_string()
-    }
-}
+use crate::world::{ChartInflator, World};
 
 /// Builds the kustomization at the root of some files.
 pub(crate) fn build_files(files: &[(&str, &str)]) -> Result<Output, Error> {
@@ -53,8 +28,7 @@ fn build_in_memory(
     charts: Option<&dyn ChartInflator>,
     options: &Options,
 ) -> Result<Output, Error> {
-    let file = |&(path, text): &(&str, &str)| (Path::new("/").join(path), text.as_bytes().into());
-    let memory = Memory(files.iter().map(file).collect());
+    let memory: MemoryFiles = files.iter().map(|(path, text)| (path, text.as_bytes())).collect();
     let world = World { files: &memory, remote: None, charts, functions: None, variable: &|_| None };
     build(Path::new("/"), world, options, &Shared::default())
 }
