@@ -1,5 +1,5 @@
 //! Builds an arbitrary tree in memory. Run with
-//! `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none build -- -max_total_time=600`.
+//! `RUSTC_BOOTSTRAP=1 cargo fuzz run -s none kustomize_build -- -max_total_time=600`.
 //!
 //! The input is cut at lines `=== path` into files. Nothing may panic or run without end, a build gives the same bytes
 //! twice, and what is printed is read back as the same objects.
