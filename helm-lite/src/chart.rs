@@ -1,0 +1,73 @@
+//! A chart in memory: its metadata, templates, values and the charts that it brings along.
+
+use std::sync::Arc;
+
+use yamltree::Node;
+
+/// A file of a chart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its path in the chart, with `/`: `templates/deployment.yaml`.
+    pub name: String,
+    /// Its content, without a byte order mark.
+    pub data: Arc<[u8]>,
+}
+
+/// A chart that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// What `Chart.yaml` says.
+    pub metadata: Metadata,
+    /// `values.yaml`, aliases expanded, with the spans of its file; a null where there is none.
+    pub values: Node,
+    /// `values.schema.json`.
+    pub schema: Option<Arc<[u8]>>,
+    /// The files below `templates/`.
+    pub templates: Vec<File>,
+    /// Every other file that templates can read: neither templates nor charts nor what is above.
+    pub files: Vec<File>,
+    /// The charts in `charts/`, before conditions and tags are applied.
+    pub dependencies: Vec<Chart>,
+}
+
+/// What `Chart.yaml` says.
+#[derive(Clone, Debug, Default)]
+pub struct Metadata {
+    /// The file as written, for `.Chart`.
+    pub node: Node,
+    /// `v1` or `v2`.
+    pub api_version: String,
+    /// The chart's name, or its alias once it is a dependency under one.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The version of what it installs.
+    pub app_version: String,
+    /// `application` or `library`.
+    pub kind: String,
+    /// The constraint on Kubernetes' version.
+    pub kube_version: String,
+    /// Whether it is deprecated.
+    pub deprecated: bool,
+    /// The dependencies that it declares, from here or from `requirements.yaml`.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// A dependency that a chart declares.
+#[derive(Clone, Debug, Default)]
+pub struct Dependency {
+    /// The chart's name.
+    pub name: String,
+    /// The versions that fit.
+    pub version: String,
+    /// Where it comes from.
+    pub repository: String,
+    /// Paths of values, comma-separated, of which the first that is a boolean decides whether it is enabled.
+    pub condition: String,
+    /// Tags that enable it where no condition decides.
+    pub tags: Vec<String>,
+    /// The name it goes by here.
+    pub alias: String,
+    /// What of its values becomes the parent's, as written.
+    pub import_values: Vec<Node>,
+}
