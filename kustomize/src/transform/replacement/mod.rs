@@ -3,6 +3,7 @@
 //! It refuses a source that is not one field of one resource, and a target's field that is missing or of another form.
 //! A target that selects no resource is worth a warning.
 
+mod comments;
 mod config;
 mod path;
 mod select;

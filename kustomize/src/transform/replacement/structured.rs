@@ -1,8 +1,11 @@
 //! A field inside a text that is YAML or JSON itself: the text is read, changed and written back as Kustomize does,
 //! YAML as kyaml prints it and JSON with sorted keys, indented when the old text was.
 
-use yamltree::{Dialect, EmitOptions, JsonOptions, Node, ParseOptions, parse_first, to_json, to_kyaml};
+use yamltree::{
+    Dialect, Document, EmitOptions, JsonOptions, Node, ParseOptions, parse_first, to_json, to_kyaml,
+};
 
+use super::comments::{self, OLD_TEXT};
 use super::path::{FieldPath, Part, Walk};
 use crate::dotted;
 use crate::error::{Error, Result};
@@ -23,16 +26,21 @@ pub(super) fn replace(root: &mut Node, path: &FieldPath, walk: &mut Walk<'_>) ->
 /// Follows a path on into a scalar's text and writes the text anew; returns how many fields were changed.
 pub(super) fn edit(scalar: &mut Node, parts: &[Part], walk: &mut Walk<'_>) -> Result<usize> {
     let text = scalar.text().unwrap_or_default();
-    let options = ParseOptions { dialect: Dialect::V3, ..ParseOptions::default() };
-    // The source does not matter, as the spans go with the tree.
-    let document = parse_first(text, 0, &options).map_err(|error| Error::from(error).moved(scalar.span))?;
+    let options = ParseOptions { dialect: Dialect::V3, comments: true, ..ParseOptions::default() };
+    let document =
+        parse_first(text, OLD_TEXT, &options).map_err(|error| Error::from(error).moved(scalar.span))?;
     let Some(mut document) = document else {
         return Err(Error::invalid("the text is empty, so there is no field in it"));
     };
     let found = walk.follow(&mut document.root, parts)?;
     if found > 0 {
-        match written(&document.root, text) {
-            Ok(written) => *scalar = Node::string(&written).at(scalar.span),
+        match written(&document, text) {
+            Ok((written, lost)) => {
+                if lost > 0 {
+                    walk.notes.push(format!("{lost} comments inside brackets are lost from the text"));
+                }
+                *scalar = Node::string(&written).at(scalar.span);
+            }
             // Kustomize notices as well, and then changes a copy that it throws away.
             Err(error) => {
                 walk.notes.push(format!("the text that holds the field stays as it is: {}", error.message()));
@@ -42,14 +50,15 @@ pub(super) fn edit(scalar: &mut Node, parts: &[Part], walk: &mut Walk<'_>) -> Re
     Ok(found)
 }
 
-/// The changed text in the form of the old one.
-fn written(root: &Node, old: &str) -> Result<String> {
+/// The changed text in the form of the old one, and how many comments it lost.
+fn written(document: &Document, old: &str) -> Result<(String, usize)> {
     let mut text = String::new();
     if old.trim_start().starts_with(['{', '[']) {
         let indent = (old.contains('\n') && old.contains("  ")).then_some(2);
-        to_json(root, JsonOptions { indent, ..JsonOptions::KYAML }, &mut text)?;
-        return Ok(text);
+        to_json(&document.root, JsonOptions { indent, ..JsonOptions::KYAML }, &mut text)?;
+        return Ok((text, 0));
     }
-    to_kyaml(root, EmitOptions::KYAML, &mut text);
-    Ok(text.trim().to_owned())
+    to_kyaml(&document.root, EmitOptions::KYAML, &mut text);
+    let (text, lost) = comments::restored(old, &document.comments, &document.root, &text);
+    Ok((text.trim().to_owned(), lost))
 }

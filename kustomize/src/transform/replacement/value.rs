@@ -3,6 +3,7 @@
 use compact_str::CompactString;
 use yamltree::{Dialect, Kind, MAX_DEPTH, Node, Resolved, Tag};
 
+use super::comments::OLD_TEXT;
 use super::config::FieldOptions;
 use super::path::{FieldPath, Shape};
 use crate::decode::Located;
@@ -131,7 +132,7 @@ fn text_to_split(node: &Node) -> Result<&str> {
 
 /// An error about the new text shall point to where it came from.
 fn set_replaced_text(field: &mut Node, text: CompactString, path: &FieldPath) {
-    if set_text(field, text) {
+    if set_text(field, text) && field.span.source != OLD_TEXT {
         field.span = path.span;
     }
 }
