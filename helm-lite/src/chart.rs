@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use yamltree::Node;
 
+use crate::sources::Sources;
+
 /// A file of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
@@ -28,6 +30,8 @@ pub struct Chart {
     pub files: Vec<File>,
     /// The charts in `charts/`, before conditions and tags are applied.
     pub dependencies: Vec<Chart>,
+    /// The texts behind the spans of its metadata and values, without those of its dependencies.
+    pub sources: Sources,
 }
 
 /// What `Chart.yaml` says.

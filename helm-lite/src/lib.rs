@@ -4,5 +4,11 @@
 //! cluster) through [`Options`]. `render.rs` reads top to bottom.
 
 mod chart;
+mod error;
+mod sources;
+mod warning;
 
 pub use chart::{Chart, Dependency, File, Metadata};
+pub use error::{Error, ErrorKind, Step};
+pub use sources::Sources;
+pub use warning::{Code, Warning};

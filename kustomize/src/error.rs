@@ -1,9 +1,8 @@
 //! What is wrong with the user's files, where, and what led there.
 
 use std::fmt;
-use std::sync::Arc;
 
-use yamltree::{Source, Span};
+use yamltree::{Place, Span};
 
 use crate::sources::Sources;
 
@@ -48,24 +47,6 @@ pub struct Step {
     span: Span,
     /// Where it was asked for, when that is in a file.
     pub place: Option<Place>,
-}
-
-/// A place in a file, with the file's text for an excerpt.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// The file.
-    pub source: Arc<Source>,
-    /// The bytes concerned.
-    pub span: Span,
-}
-
-impl Place {
-    /// `path:line:column`
-    #[must_use]
-    pub fn location(&self) -> String {
-        let (line, column) = self.source.line_column(self.span.start);
-        format!("{}:{line}:{column}", self.source.name)
-    }
 }
 
 impl Error {

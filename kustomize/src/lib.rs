@@ -46,7 +46,7 @@ mod warning;
 mod world;
 
 pub use build::{Shared, build};
-pub use error::{Error, ErrorKind, Place, Step};
+pub use error::{Error, ErrorKind, Step};
 pub use memory::MemoryFiles;
 pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};

@@ -3,9 +3,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use yamltree::{Node, Source, SourceId, Span, Style};
+use yamltree::{Node, Place, Source, SourceId, Span, Style};
 
-use crate::error::Place;
 use crate::loader::File;
 
 /// The files that were read, by number. Shared by builds that run side by side.

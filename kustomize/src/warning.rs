@@ -1,8 +1,7 @@
 //! What is not wrong but surely not meant, each with a stable code.
 
-use yamltree::Span;
+use yamltree::{Place, Span};
 
-use crate::error::Place;
 use crate::sources::Sources;
 
 /// Declares the codes, once each, with the sentence that documents them.

@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
-use kustomize::{Place, Warning};
-use yamltree::Source;
+use kustomize::Warning;
+use yamltree::{Place, Source};
 
 use crate::error::{Error, ErrorKind};
 

@@ -32,5 +32,5 @@ pub use limits::{MAX_ALIASED_TEXT_LEN, MAX_DEPTH, MAX_TEXT_LEN};
 pub use node::{Entry, Kind, Node, Style, Tag};
 pub use parse::{Comment, Document, ParseOptions, parse, parse_first};
 pub use resolve::{Resolved, resolve};
-pub use source::{Source, SourceId, Span};
+pub use source::{Place, Source, SourceId, Span};
 pub use timestamp::Timestamp;

@@ -55,3 +55,21 @@ impl Source {
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 }
+
+/// A place in a file, with the file's text for an excerpt.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The bytes concerned.
+    pub span: Span,
+}
+
+impl Place {
+    /// `path:line:column`
+    #[must_use]
+    pub fn location(&self) -> String {
+        let (line, column) = self.source.line_column(self.span.start);
+        format!("{}:{line}:{column}", self.source.name)
+    }
+}

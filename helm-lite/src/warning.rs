@@ -1,0 +1,107 @@
+//! What is not wrong but surely not meant, each with a stable code.
+
+use yamltree::Place;
+
+/// Declares the codes, once each, with the sentence that documents them.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
+        /// The stable code of a kind of warning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &[Code] = &[$(Code::$name,)+];
+
+            /// The code as printed: `HELM-W001`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code,)+ }
+            }
+
+            /// What the code stands for.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// `lookup` found nothing because there is no cluster to ask.
+    LookupOffline = "HELM-W001";
+    /// A function's result differs from one rendering to the next: it is random or depends on the time.
+    Unstable = "HELM-W002";
+    /// A whole number of seven digits or more is printed as a float, such as `1e+06`.
+    FloatNotation = "HELM-W003";
+    /// A mapping of values holds the same key twice; the last one wins.
+    DuplicateKey = "HELM-W004";
+    /// A key of values such as `on` or `y` is a boolean in YAML 1.1 and became `true` or `false`.
+    BooleanKey = "HELM-W005";
+    /// A value that is no map replaces a map of the chart's.
+    MapReplaced = "HELM-W006";
+    /// `--set` and its like name a value that neither the chart nor its templates know.
+    UnknownValue = "HELM-W007";
+    /// A value of the chart is ignored because a map stands in its place.
+    ValueIgnored = "HELM-W008";
+    /// The chart is deprecated.
+    DeprecatedChart = "HELM-W009";
+    /// A condition or tag of a dependency is no boolean and does not count.
+    NotBoolean = "HELM-W010";
+    /// A dependency's `import-values` names a map that the dependency does not have.
+    MissingImport = "HELM-W011";
+    /// A hook's event is not known; the document that has it is left out.
+    UnknownHook = "HELM-W012";
+    /// A part of the chart has no effect.
+    Ignored = "HELM-W013";
+    /// A number of values loses digits, as every number of values becomes a float.
+    PrecisionLost = "HELM-W014";
+}
+
+/// One warning with its place.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// The stable code.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where, when that is in a file.
+    pub place: Option<Place>,
+}
+
+impl Warning {
+    /// A warning without a place.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, place: None }
+    }
+
+    /// Says where it is.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Self {
+        self.place = place;
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_numbered_in_order() {
+        for (number, code) in (1..).zip(Code::ALL) {
+            assert_eq!(code.as_str(), format!("HELM-W{number:03}"));
+            assert!(!code.meaning().is_empty());
+        }
+    }
+}
