@@ -338,6 +338,7 @@ fn plugin_origin(configuration: &Resource) -> Origin {
 
 /// A resource without an origin was made by the step; one with an origin was changed by it.
 fn note_transformation(resource: &mut Resource, origin: &Origin) {
+    resource.unshare_annotations();
     if resource.origin.is_some() {
         resource.transformations.push(origin.clone());
     } else {

@@ -9,6 +9,7 @@ use crate::options::Reorder;
 use crate::origin::{self, Origin};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
+use crate::setter::set_entry;
 use crate::sort::SortOrder;
 
 /// Keeps a resource in the build but out of its output.
@@ -86,8 +87,9 @@ pub(crate) fn label_as_managed(
         if let Some(labels) =
             resource.node.get_mut("metadata").and_then(|metadata| metadata.get_mut("labels"))
         {
-            labels.set(MANAGED_BY.0, Node::string(MANAGED_BY.1));
+            set_entry(labels, MANAGED_BY.0, MANAGED_BY.1, None)?;
         }
+        resource.settle();
         Ok(())
     })
 }

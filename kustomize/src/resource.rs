@@ -181,6 +181,15 @@ impl Resource {
         }
     }
 
+    /// Makes each annotation a node of its own, as Kustomize does when it notes something among them.
+    pub(crate) fn unshare_annotations(&mut self) {
+        if let Some(annotations) =
+            self.node.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations"))
+        {
+            annotations.unshare();
+        }
+    }
+
     /// Reads the id anew after the tree or the schema was changed.
     pub(crate) fn rescope(&mut self, schema: &Schema) {
         let (name, namespace) = (self.metadata_text("name"), self.metadata_text("namespace"));

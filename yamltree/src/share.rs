@@ -32,6 +32,14 @@ impl Node {
         }
     }
 
+    /// Changes the text of a scalar and nothing else of it.
+    pub fn set_text(&mut self, text: &str) {
+        self.kind = Kind::Scalar(text.into());
+        if let Some(shared) = self.props.as_deref_mut().and_then(|props| props.shared.as_mut()) {
+            shared.overwritten = true;
+        }
+    }
+
     /// Gives every node below, and this one, the value of the one with the same number that was overwritten last, in
     /// the order of the keys. Numbers that the overwriting values had are gone.
     pub fn settle(&mut self) {

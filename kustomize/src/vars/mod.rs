@@ -185,7 +185,9 @@ pub(crate) fn resolve(
         tree.visit(&mut resource.node, &mut |node, times| {
             times.iter().try_for_each(|()| replace(node, &values, &mut used))
         })
-        .map_err(|error| error.prefix(format_args!("vars in {}", id.described())))
+        .map_err(|error| error.prefix(format_args!("vars in {}", id.described())))?;
+        resource.settle();
+        Ok(())
     })?;
     for var in vars.0.values().filter(|var| !used.contains(&var.name)) {
         let sentence = match values.get(&var.name) {
@@ -328,8 +330,9 @@ fn replace_text(node: &mut Node, values: &HashMap<CompactString, Value>, used: &
         value
     });
     let span = node.span;
-    *node = replaced.to_node().at(span);
-    node.style = Style::Plain;
+    let mut value = replaced.to_node().at(span);
+    value.style = Style::Plain;
+    node.overwrite(value);
 }
 
 #[cfg(test)]

@@ -61,7 +61,8 @@ impl Value {
         Ok(Self::new(node))
     }
 
-    fn new(node: Node) -> Self {
+    fn new(mut node: Node) -> Self {
+        node.unshare();
         let (size, depth) = measure(&node);
         Self { node, size, depth }
     }
@@ -151,7 +152,7 @@ fn set_text(node: &mut Node, text: CompactString) -> bool {
             Ok(Resolved::Binary | Resolved::Str) | Err(_) => Tag::Str,
         };
     }
-    node.kind = Kind::Scalar(text);
+    node.set_text(&text);
     was_read
 }
 
