@@ -1,5 +1,7 @@
 //! What happens once, at the end of a build: local resources dropped, order, the managed-by label, annotations.
 
+use std::collections::HashSet;
+
 use yamltree::{Entry, Node, Style, Tag};
 
 use crate::context::Context;
@@ -41,7 +43,8 @@ const BUILD_ANNOTATIONS: &[&str] = &[
     "internal.config.kubernetes.io/helm-generated",
 ];
 
-/// Drops resources that are only there for others to use, and refuses those that lost what makes them resources.
+/// Drops resources that are only there for others to use, and refuses those that lost what makes them resources and
+/// those that have become the same.
 pub(crate) fn drop_local_config(map: &mut ResMap) -> Result<()> {
     for resource in map.iter() {
         let missing = match (resource.kind(), resource.name()) {
@@ -57,7 +60,9 @@ pub(crate) fn drop_local_config(map: &mut ResMap) -> Result<()> {
     if map.iter().any(is_local) {
         map.retain(|resource| !is_local(resource));
     }
-    Ok(())
+    // Two levels that change names each in its own way can end in the same id.
+    let mut ids = HashSet::with_capacity(map.len());
+    if map.iter().all(|resource| ids.insert(resource.id())) { Ok(()) } else { map.refuse_duplicates() }
 }
 
 /// Orders the resources as the kustomization that the build started with says, or else the command line.

@@ -191,10 +191,12 @@ impl ResMap {
         };
         let mut nodes: Vec<Node> = self.resources.iter_mut().map(take).collect();
         let done = change(&self.resources, &mut nodes);
+        self.index.take();
         for (resource, node) in self.resources.iter_mut().zip(nodes) {
             resource.node = node;
+            resource.settle();
+            resource.refresh(&self.schema);
         }
-        self.refresh();
         done
     }
 

@@ -186,16 +186,16 @@ impl Update<'_, '_> {
 
 /// Puts a name in the place of a scalar; how it is quoted stays.
 fn set_text(node: &mut Node, text: &str) {
-    let (style, span) = (node.style, node.span);
-    *node = Node::plain(text).at(span);
-    node.style = style;
+    let mut value = Node::plain(text).at(node.span);
+    value.style = node.style;
+    node.overwrite(value);
 }
 
 /// Sets a field of a mapping; a new one is quoted where YAML 1.1 would not read a string.
 fn set_field(mapping: &mut Node, key: &str, text: &str) {
     match mapping.get_mut(key) {
         Some(field) if field.is_scalar() => set_text(field, text),
-        Some(field) => *field = Node::plain(text).at(field.span),
+        Some(field) => field.overwrite(Node::plain(text).at(field.span)),
         None => {
             let mut value = Node::plain(text);
             if !matches!(value.resolved(Dialect::V2), Ok(Resolved::Str)) {
@@ -459,6 +459,27 @@ roleRef: {}
         );
         assert_eq!(values(&yaml, "name"), ["sa5", "b5", "sa5", "\"125\"", "b5", "\"125\"", "125"]);
         assert_eq!(values(&yaml, "namespace"), ["\"123\""; 4]);
+    }
+
+    /// The annotation that is put in two places is one node: a reference in one of them is followed in both.
+    #[test]
+    fn a_value_that_stands_in_several_places_is_rewritten_in_all() {
+        let references = "nameReference: [{kind: ConfigMap, fieldSpecs: [{path: metadata/annotations/x}]}]\n";
+        let yaml = built(&[
+            (
+                "kustomization.yaml",
+                "resources: [r.yaml]
+configMapGenerator: [{name: conf, literals: [a=b]}]
+commonAnnotations: {x: conf}
+configurations: [references.yaml]
+",
+            ),
+            ("references.yaml", references),
+            ("r.yaml", "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: {}}}"),
+        ]);
+        let names = values(&yaml, "x");
+        assert_eq!(names.len(), 3);
+        assert!(names.iter().all(|name| name.starts_with("conf-")), "{names:?}");
     }
 
     #[test]

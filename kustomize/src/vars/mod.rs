@@ -9,7 +9,7 @@ mod expand;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use compact_str::CompactString;
-use yamltree::{Dialect, Kind, Node, Resolved, Span, Style, Tag};
+use yamltree::{Dialect, Kind, Node, Resolved, Span, Tag};
 
 use self::expand::{Value, expand};
 use crate::config::TransformerConfig;
@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::decode::{Object, closest, described};
 use crate::dotted;
 use crate::error::{Error, Result};
-use crate::fieldtree::FieldTree;
+use crate::fieldspec::Missing;
 use crate::kustomization::Kustomization;
 use crate::resid::{Gvk, ResId, parse_group_version};
 use crate::resmap::ResMap;
@@ -178,15 +178,11 @@ pub(crate) fn resolve(
     }
     let values = values(vars, map)?;
     let mut used = BTreeSet::new();
-    let mut fields: HashMap<Gvk, FieldTree<()>> = HashMap::new();
     map.modify_each(|resource| {
-        let tree = fields.entry(resource.gvk().clone()).or_insert_with_key(|gvk| fields_of(gvk, config));
-        let id = resource.id().clone();
-        tree.visit(&mut resource.node, &mut |node, times| {
-            times.iter().try_for_each(|()| replace(node, &values, &mut used))
-        })
-        .map_err(|error| error.prefix(format_args!("vars in {}", id.described())))?;
-        resource.settle();
+        for spec in config.var_reference.iter() {
+            spec.apply(resource, Missing::Stays, |node| replace(node, &values, &mut used))?;
+            resource.settle();
+        }
         Ok(())
     })?;
     for var in vars.0.values().filter(|var| !used.contains(&var.name)) {
@@ -199,16 +195,6 @@ pub(crate) fn resolve(
         cx.warn(Code::UnusedVar, sentence, var.span);
     }
     Ok(())
-}
-
-fn fields_of(gvk: &Gvk, config: &TransformerConfig) -> FieldTree<()> {
-    let mut tree = FieldTree::default();
-    config
-        .var_reference
-        .iter()
-        .filter(|spec| gvk.is_selected(&spec.gvk))
-        .for_each(|spec| tree.insert(&spec.path, ()));
-    tree
 }
 
 /// Reads what the vars stand for, now that nothing changes any more.
@@ -329,10 +315,7 @@ fn replace_text(node: &mut Node, values: &HashMap<CompactString, Value>, used: &
         }
         value
     });
-    let span = node.span;
-    let mut value = replaced.to_node().at(span);
-    value.style = Style::Plain;
-    node.overwrite(value);
+    node.overwrite(replaced.to_node().at(node.span));
 }
 
 #[cfg(test)]
@@ -454,6 +437,44 @@ vars:
         for (error, want) in cases {
             assert_eq!(error, want);
         }
+    }
+
+    /// A label that is put in several places is one node there: what is replaced in one place is in all, although
+    /// vars are not looked for in selectors. So `$$` is undone twice where vars are looked for in two of the places.
+    #[test]
+    fn a_label_with_a_var_is_replaced_in_selectors_too() {
+        let yaml = built(&files(
+            "resources: [s.yaml, pod.yaml]
+commonLabels: {l: $(V)}
+commonAnnotations: {x: $$(V)}
+vars: [{name: V, objref: {kind: Service, name: s, apiVersion: v1}}]
+",
+            "apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}}}
+",
+        ));
+        let want = "metadata:
+  annotations:
+    x: s
+  labels:
+    l: s
+  name: d
+spec:
+  selector:
+    matchLabels:
+      a: b
+      l: s
+  template:
+    metadata:
+      annotations:
+        x: s
+      labels:
+        a: b
+        l: s
+";
+        assert!(yaml.ends_with(want), "{yaml}");
     }
 
     /// A namespace decides, and a cluster-scoped resource is in none.
