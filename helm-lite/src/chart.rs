@@ -1,10 +1,14 @@
 //! A chart in memory: its metadata, templates, values and the charts that it brings along.
 
+pub mod archive;
+mod ignore;
+
 use std::sync::Arc;
 
 use yamltree::Node;
 
 use crate::sources::Sources;
+pub use ignore::IgnoreRules;
 
 /// A file of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +17,20 @@ pub struct File {
     pub name: String,
     /// Its content, without a byte order mark.
     pub data: Arc<[u8]>,
+}
+
+impl File {
+    /// A file; a byte order mark at its start is dropped.
+    #[must_use]
+    pub fn new(name: impl Into<String>, data: &[u8]) -> Self {
+        Self { name: name.into(), data: data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).into() }
+    }
+
+    /// Its content as text; bytes that are none are replaced.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.data).into_owned()
+    }
 }
 
 /// A chart that was read.

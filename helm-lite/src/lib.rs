@@ -5,10 +5,12 @@
 
 mod chart;
 mod error;
+pub mod manifest;
+pub mod pattern;
 mod sources;
 mod warning;
 
-pub use chart::{Chart, Dependency, File, Metadata};
+pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata};
 pub use error::{Error, ErrorKind, Step};
 pub use sources::Sources;
 pub use warning::{Code, Warning};

@@ -1,0 +1,352 @@
+//! From rendered files to what `helm template` prints: files split into documents, hooks set apart, both sorted by
+//! kind, and the exact text.
+//!
+//! In: rendered files. Out: documents in the order of installation. Refused: documents that are no objects.
+
+use std::cmp::Ordering;
+
+use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions};
+
+use crate::error::Error;
+
+/// A file that a template was rendered to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The chart's path and the file's: `web/templates/service.yaml`.
+    pub path: String,
+    /// What the template wrote.
+    pub text: String,
+}
+
+/// One document of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// The file that it came from.
+    pub path: String,
+    /// Its kind; empty where it has none.
+    pub kind: String,
+    /// Its text, as it was written.
+    pub text: String,
+}
+
+/// A document that is run at a point of a release's life, and is no part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// The document.
+    pub manifest: Manifest,
+    /// When it is run.
+    pub events: Vec<&'static str>,
+}
+
+/// What a chart renders to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifests {
+    /// The release's documents, in the order of installation.
+    pub manifests: Vec<Manifest>,
+    /// Its hooks, in the same order of kinds.
+    pub hooks: Vec<Hook>,
+    /// What `helm.sh/hook` says in documents that were dropped because one of its words is unknown.
+    pub unknown_hooks: Vec<(String, String)>,
+}
+
+const HOOK: &str = "helm.sh/hook";
+
+/// The words of [`HOOK`], and the event that each means.
+const EVENTS: &[(&str, &str)] = &[
+    ("pre-install", "pre-install"),
+    ("post-install", "post-install"),
+    ("pre-delete", "pre-delete"),
+    ("post-delete", "post-delete"),
+    ("pre-upgrade", "pre-upgrade"),
+    ("post-upgrade", "post-upgrade"),
+    ("pre-rollback", "pre-rollback"),
+    ("post-rollback", "post-rollback"),
+    ("test", "test"),
+    ("test-success", "test"),
+];
+
+/// The order of installation. Kinds that are not listed come after these, by name.
+const INSTALL_ORDER: &[&str] = &[
+    "PriorityClass",
+    "Namespace",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodSecurityPolicy",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "SecretList",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "CustomResourceDefinition",
+    "ClusterRole",
+    "ClusterRoleList",
+    "ClusterRoleBinding",
+    "ClusterRoleBindingList",
+    "Role",
+    "RoleList",
+    "RoleBinding",
+    "RoleBindingList",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
+
+impl Hook {
+    /// Whether it is a test, which `--skip-tests` leaves out.
+    #[must_use]
+    pub fn is_test(&self) -> bool {
+        self.events.contains(&"test")
+    }
+}
+
+/// Splits rendered files into documents and orders them. NOTES.txt files are no manifests and must be left out.
+///
+/// # Errors
+/// Names the file of the first document that is no object, in Helm's words.
+pub fn sort(files: &[Rendered]) -> Result<Manifests, Error> {
+    let mut files: Vec<&Rendered> = files.iter().collect();
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    let mut sorted = Manifests::default();
+    for file in files {
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        if name.starts_with('_') {
+            continue;
+        }
+        for document in split(&file.text) {
+            place(document, &file.path, &mut sorted)?;
+        }
+    }
+    sorted.manifests.sort_by(|left, right| by_kind(&left.kind, &right.kind));
+    sorted.hooks.sort_by(|left, right| by_kind(&left.manifest.kind, &right.manifest.kind));
+    Ok(sorted)
+}
+
+/// Cuts a text as Helm does: at `---` at the start of a line, whatever follows it and wherever it stands.
+/// What is blank is dropped, and so are blanks before a document.
+#[must_use]
+pub fn split(text: &str) -> Vec<&str> {
+    let text = text.trim_start_matches(is_space);
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    let mut line_start = 0;
+    loop {
+        if text[line_start..].starts_with("---") {
+            pieces.push(&text[from..line_start]);
+            from = line_start + 3;
+            from += text[from..].len() - text[from..].trim_start_matches([' ', '\t']).len();
+        }
+        match memchr::memchr(b'\n', &text.as_bytes()[line_start.max(from)..]) {
+            Some(length) => line_start = line_start.max(from) + length + 1,
+            None => break,
+        }
+    }
+    pieces.push(&text[from..]);
+    pieces
+        .into_iter()
+        .map(|piece| piece.trim_start_matches(is_space))
+        .filter(|piece| !piece.is_empty())
+        .collect()
+}
+
+/// What Go calls a space, which is what Unicode calls white space.
+fn is_space(c: char) -> bool {
+    c.is_whitespace()
+}
+
+fn place(text: &str, path: &str, sorted: &mut Manifests) -> Result<(), Error> {
+    let head =
+        Head::read(text).map_err(|reason| Error::invalid(format!("YAML parse error on {path}: {reason}")))?;
+    let manifest = Manifest { path: path.to_owned(), kind: head.kind, text: text.to_owned() };
+    let Some(words) = head.hook else {
+        sorted.manifests.push(manifest);
+        return Ok(());
+    };
+    let event = |word: &str| {
+        let word = word.trim().to_lowercase();
+        EVENTS.iter().find(|(known, _)| *known == word).map(|(_, event)| *event)
+    };
+    match words.split(',').map(event).collect::<Option<Vec<_>>>() {
+        Some(events) => sorted.hooks.push(Hook { manifest, events }),
+        None => sorted.unknown_hooks.push((path.to_owned(), words)),
+    }
+    Ok(())
+}
+
+/// What Helm reads of a document.
+struct Head {
+    kind: String,
+    hook: Option<String>,
+}
+
+impl Head {
+    /// # Errors
+    /// The reason, in Helm's words.
+    fn read(text: &str) -> Result<Self, String> {
+        let options = ParseOptions {
+            dialect: Dialect::V2,
+            duplicate_keys: DuplicateKeys::KeepLast,
+            ..ParseOptions::default()
+        };
+        let converting =
+            |error: &yamltree::Error| format!("error converting YAML to JSON: {}", error.go_text());
+        let document = yamltree::parse_first(text, 0, &options).map_err(|error| converting(&error))?;
+        let Some(mut root) = document.map(|document| document.root) else {
+            return Ok(Self { kind: String::new(), hook: None });
+        };
+        root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(|error| converting(&error))?;
+        Self::of(&root)
+    }
+
+    fn of(root: &Node) -> Result<Self, String> {
+        object(root, "Go value of type util.SimpleHead")?;
+        string(root.get("apiVersion"), "SimpleHead.apiVersion")?;
+        let kind = string(root.get("kind"), "SimpleHead.kind")?.unwrap_or_default();
+        let Some(metadata) = root.get("metadata") else { return Ok(Self { kind, hook: None }) };
+        object(
+            metadata,
+            "Go struct field SimpleHead.metadata of type struct { Name string \"json:\\\"name\\\"\"; Annotations map[string]string \"json:\\\"annotations\\\"\" }",
+        )?;
+        string(metadata.get("name"), "SimpleHead.metadata.name")?;
+        let Some(annotations) = metadata.get("annotations") else { return Ok(Self { kind, hook: None }) };
+        object(annotations, "Go struct field SimpleHead.metadata.annotations of type map[string]string")?;
+        for entry in annotations.entries().into_iter().flatten() {
+            string(Some(&entry.value), "SimpleHead.metadata.annotations")?;
+        }
+        let hook = annotations.get(HOOK).and_then(Node::text).map(str::to_owned);
+        Ok(Self { kind, hook })
+    }
+}
+
+/// Refuses what Go's JSON decoder cannot put into a struct or map. A null leaves it empty.
+fn object(node: &Node, target: &str) -> Result<(), String> {
+    match json_type(node) {
+        "object" | "null" => Ok(()),
+        found => Err(unfit(found, target)),
+    }
+}
+
+/// A string, which a number or boolean is turned into; nothing for a null.
+fn string(node: Option<&Node>, field: &str) -> Result<Option<String>, String> {
+    let Some(node) = node else { return Ok(None) };
+    match json_type(node) {
+        "null" => Ok(None),
+        found @ ("object" | "array") => Err(unfit(found, &format!("Go struct field {field} of type string"))),
+        _ => Ok(node.text().map(str::to_owned)),
+    }
+}
+
+fn unfit(found: &str, target: &str) -> String {
+    format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {target}")
+}
+
+fn json_type(node: &Node) -> &'static str {
+    use yamltree::Resolved;
+    if node.is_mapping() {
+        return "object";
+    }
+    if node.is_sequence() {
+        return "array";
+    }
+    match node.resolved(Dialect::V2) {
+        Ok(Resolved::Null) => "null",
+        Ok(Resolved::Bool(_)) => "bool",
+        Ok(Resolved::Int(_) | Resolved::Uint(_) | Resolved::Float(_)) => "number",
+        _ => "string",
+    }
+}
+
+fn by_kind(left: &str, right: &str) -> Ordering {
+    let rank = |kind: &str| INSTALL_ORDER.iter().position(|known| *known == kind);
+    match (rank(left), rank(right)) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => left.cmp(right),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(path: &str, text: &str) -> Rendered {
+        Rendered { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    /// What Helm prints as documents of such texts.
+    #[test]
+    fn texts_are_cut_at_dashes_at_the_start_of_a_line() {
+        for (text, documents) in [
+            ("a: 1\n---\nb: 2\n", vec!["a: 1\n", "b: 2\n"]),
+            ("---\n\n---   \na: 1", vec!["a: 1"]),
+            ("a: 1\n---d: 4\n", vec!["a: 1\n", "d: 4\n"]),
+            ("a: 1\n----\n", vec!["a: 1\n", "-\n"]),
+            ("--- # c\na: 1\n", vec!["# c\na: 1\n"]),
+            ("  a: 1\n  b: 2\n", vec!["a: 1\n  b: 2\n"]),
+            ("a: |\n---\nb\n", vec!["a: |\n", "b\n"]),
+            ("a: ---\n", vec!["a: ---\n"]),
+            ("\n \n", vec![]),
+        ] {
+            assert_eq!(split(text), documents, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn documents_are_in_the_order_of_installation_and_hooks_stand_apart() {
+        let files = [
+            rendered("c/templates/b.yaml", "kind: Zebra\n---\nkind: Service\n---\nkind: Apple\n"),
+            rendered(
+                "c/templates/a.yaml",
+                "kind: Namespace\n---\nkind: Job\nmetadata:\n  annotations:\n    helm.sh/hook: pre-install, Test\n",
+            ),
+            rendered("c/templates/_x.yaml", "kind: Never\n"),
+            rendered(
+                "c/templates/d.yaml",
+                "kind: Pod\nmetadata: {annotations: {helm.sh/hook: crd-install}}\n",
+            ),
+        ];
+        let sorted = sort(&files).expect("they are objects");
+        let kinds: Vec<&str> = sorted.manifests.iter().map(|manifest| manifest.kind.as_str()).collect();
+        assert_eq!(kinds, ["Namespace", "Service", "Apple", "Zebra"]);
+        assert_eq!(sorted.hooks.len(), 1);
+        assert_eq!(sorted.hooks[0].events, ["pre-install", "test"]);
+        assert!(sorted.hooks[0].is_test());
+        assert_eq!(sorted.unknown_hooks, [("c/templates/d.yaml".to_owned(), "crd-install".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_in_the_words_of_helm() {
+        for (text, reason) in [
+            (
+                "- a\n",
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type util.SimpleHead",
+            ),
+            (
+                "a: b: c\n",
+                "error converting YAML to JSON: yaml: mapping values are not allowed in this context",
+            ),
+        ] {
+            let error = sort(&[rendered("c/templates/x.yaml", text)]).expect_err("it is refused");
+            assert!(
+                error.to_string().contains(&format!("YAML parse error on c/templates/x.yaml: {reason}")),
+                "{error}"
+            );
+        }
+    }
+}
