@@ -4,7 +4,7 @@ use yamltree::{Dialect, Entry, Node, Resolved, Style, Tag};
 
 use crate::decode;
 use crate::error::{Error, Result};
-use crate::resource::is_null;
+use crate::resource::{is_null, new_style};
 
 /// Puts a text into a scalar. Its style stays, and with it a quoted text stays a string; its tag does not.
 pub(crate) fn set_scalar(node: &mut Node, text: &str) -> Result<()> {
@@ -32,7 +32,7 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
         return Err(Error::invalid(sentence).at(node.span));
     }
     if let Some(value) = node.get_mut(key) {
-        value.overwrite(Node::string(text).at(value.span));
+        value.overwrite(Node::string(text).with_style(value.style).at(value.span));
         return Ok(());
     }
     if key == "<<" || key.is_empty() || yamltree::resolve(key, Dialect::V3) != Resolved::Str {
@@ -40,7 +40,7 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
         let sentence = format!("the new key `{key}` is no string in YAML, so no resource can have it");
         return Err(Error::invalid(sentence).at(node.span));
     }
-    let mut value = Node::string(text);
+    let mut value = Node::string(text).with_style(new_style(text));
     if let Some(number) = share {
         value.share(number);
     }

@@ -152,10 +152,8 @@ impl GeneratorArgs {
 /// An entry of a map of strings. As in Kustomize its key has no tag: one that reads as a number or a boolean is refused
 /// when the resource is printed.
 pub(super) fn entry(key: &str, text: &str, span: Span) -> Entry {
-    let mut value = Node::string(text).at(span);
-    if text.contains('\n') {
-        value.style = Style::Literal;
-    }
+    let style = if text.contains('\n') { Style::Literal } else { new_style(text) };
+    let value = Node::string(text).with_style(style).at(span);
     Entry { key: Node::plain(key).at(span), value }
 }
 

@@ -18,7 +18,7 @@ use yamltree::{Dialect, Entry, Kind, Node, Resolved, Style, Tag, resolve};
 
 use crate::decode::described;
 use crate::error::{Error, Result};
-use crate::resource::is_null;
+use crate::resource::{is_null, new_style};
 use crate::schema::{Schema, Type};
 use crate::warning::{Code, Warning};
 
@@ -101,6 +101,11 @@ impl<'s> Merge<'s> {
                     return Ok(self.replaced(patch)?.map_or(Fate::Goes, |list| put(dest, list)));
                 };
                 let items_type = known.and_then(Type::items);
+                if !directive::is_seen(changes) {
+                    let sentence =
+                        "the directive is obeyed, which Kustomize overlooks behind that of an entry";
+                    self.warn(Code::PatchDirective, sentence, patch.span);
+                }
                 match Strategy::of_list(changes)? {
                     Some(Strategy::Delete) => Ok(Fate::Goes),
                     Some(Strategy::Replace) => {
@@ -194,7 +199,12 @@ impl<'s> Merge<'s> {
             },
             Kind::Sequence(items) => {
                 let Some(keys) = known.and_then(Type::merge_keys) else { return self.replaced(patch) };
-                match Strategy::of_list(items)? {
+                let strategy = Strategy::of_list(items)?;
+                if let Some(lone) = items.iter().find(|item| directive::is_lone(item)) {
+                    let sentence = "the resource has no such list; Kustomize would print the directive in it";
+                    self.warn(Code::PatchDirective, sentence, lone.span);
+                }
+                match strategy {
                     Some(Strategy::Delete) => return Ok(None),
                     _ => Kind::Sequence(self.added_items(items, keys, known.and_then(Type::items))?),
                 }
@@ -313,16 +323,12 @@ fn tag_of(resolved: Resolved) -> Tag {
 }
 
 /// Quotes a string that YAML 1.1 would read as something else, as kyaml does with every field that it sets: what
-/// replaces it later takes over its quotes.
+/// replaces it later takes over its quotes. A text that is a string by its tag alone keeps that.
 fn settle(value: &mut Node) {
     let Some(text) = value.text() else { return };
-    let is_string = matches!(value.tag, Tag::Implicit | Tag::Str) && value.style == Style::Plain;
-    if is_string
-        && (value.tag == Tag::Str || resolve(text, Dialect::V3) == Resolved::Str)
-        && resolve(text, Dialect::V2) != Resolved::Str
-        && !text.is_empty()
-    {
-        value.style = Style::DoubleQuoted;
+    let is_string = value.tag == Tag::Implicit && value.style == Style::Plain;
+    if is_string && !text.is_empty() && resolve(text, Dialect::V3) == Resolved::Str {
+        value.style = new_style(text);
     }
 }
 

@@ -51,6 +51,11 @@ impl Strategy {
     }
 }
 
+/// Whether kyaml sees the item that is nothing but a directive: it looks at the first item that has one.
+pub(super) fn is_seen(items: &[Node]) -> bool {
+    items.iter().find(|item| item.get(PATCH).is_some()).is_none_or(is_lone)
+}
+
 /// Whether a list's item is nothing but a directive.
 pub(super) fn is_lone(item: &Node) -> bool {
     item.entries().is_some_and(|entries| entries.len() == 1) && item.get(PATCH).is_some()

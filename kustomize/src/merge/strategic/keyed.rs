@@ -124,13 +124,31 @@ impl<'s> Merge<'s> {
         known: Option<Type<'s>>,
     ) -> Result<Option<Node>> {
         let Some((first, last)) = slot.items else { return Ok(None) };
+        let mut raw = changes[last].clone();
+        let directive = raw.remove(directive::PATCH);
+        match Strategy::of_mapping(changes[first])? {
+            Some((Strategy::Delete, span)) if slot.lacks_second && !slot.is_passed_over => {
+                let sentence = "the entry is added and not deleted, because it lacks a key that others have";
+                self.warn(Code::Ignored, sentence, span);
+                return Ok(Some(raw));
+            }
+            Some((strategy, span)) if slot.is_passed_over => {
+                self.warn(Code::PatchDirective, "the directive is obeyed; Kustomize would print it", span);
+                return Ok((strategy != Strategy::Delete).then_some(raw));
+            }
+            None if slot.is_passed_over => return Ok(Some(raw)),
+            _ => {}
+        }
         let added = self.added(changes[first], known)?;
         if added.is_none() || first == last {
             return Ok(added);
         }
-        let mut last = changes[last].clone();
-        last.remove(directive::PATCH);
-        Ok(Some(last))
+        if directive.is_some() {
+            let sentence =
+                "the directive of an entry that stands twice has no effect; Kustomize would print it";
+            self.warn(Code::PatchDirective, sentence, raw.span);
+        }
+        Ok(Some(raw))
     }
 }
 

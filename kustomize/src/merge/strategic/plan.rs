@@ -23,7 +23,9 @@ pub(super) struct Slot {
     pub(super) change: Option<usize>,
     /// The first and the last of the resource.
     pub(super) items: Option<(usize, usize)>,
-    /// Whether kyaml leaves the resource's item as it is, without a look inside.
+    /// Whether the resource's item lacks the second of two keys. kyaml cannot delete it then.
+    pub(super) lacks_second: bool,
+    /// Whether others of its group have the key. kyaml then leaves it as it is, without a look inside.
     pub(super) is_passed_over: bool,
 }
 
@@ -148,7 +150,9 @@ impl<'n> Planner<'n, '_, '_> {
                 places.push(Place::Item(at));
                 continue;
             };
-            let is_passed_over = self.lacks_second(&identity);
+            let lacks_second = self.keys.len() == 2 && identity.1[0].is_empty();
+            let is_passed_over =
+                lacks_second && self.groups.get(identity.0).is_some_and(|group| group.has_second);
             if is_passed_over && groups_with_second.contains(identity.0) {
                 let sentence = format!(
                     "another entry has the same `{}` and a `{}`; both are kept",
@@ -169,6 +173,7 @@ impl<'n> Planner<'n, '_, '_> {
             };
             self.slots[slot].items = Some((first, at));
             self.slots[slot].is_passed_over = is_passed_over;
+            self.slots[slot].lacks_second = lacks_second;
         }
         places
     }
@@ -208,12 +213,6 @@ impl<'n> Planner<'n, '_, '_> {
             slots.push(Slot::default());
             slots.len() - 1
         })
-    }
-
-    /// Whether an item lacks the second key while others of its group have it.
-    fn lacks_second(&self, (first, others): &Identity<'n>) -> bool {
-        others.first().is_some_and(|second| second.is_empty())
-            && self.groups.get(first).is_some_and(|group| group.has_second)
     }
 
     /// Whether kyaml does nothing with an item of a patch: it looks for one with the same second key and finds none,
