@@ -8,6 +8,7 @@ use std::sync::Arc;
 use yamltree::Node;
 
 use crate::sources::Sources;
+use crate::values::Table;
 pub use ignore::IgnoreRules;
 
 /// A file of a chart.
@@ -38,8 +39,8 @@ impl File {
 pub struct Chart {
     /// What `Chart.yaml` says.
     pub metadata: Metadata,
-    /// `values.yaml`, aliases expanded, with the spans of its file; a null where there is none.
-    pub values: Node,
+    /// `values.yaml`, empty where there is none.
+    pub values: Table,
     /// `values.schema.json`.
     pub schema: Option<Arc<[u8]>>,
     /// The files below `templates/`.

@@ -4,6 +4,8 @@ use std::fmt;
 
 use yamltree::Place;
 
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why a chart could not be rendered, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {

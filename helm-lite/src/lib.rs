@@ -8,9 +8,12 @@ mod error;
 pub mod manifest;
 pub mod pattern;
 mod sources;
+pub mod values;
+mod version;
 mod warning;
 
 pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata};
 pub use error::{Error, ErrorKind, Step};
 pub use sources::Sources;
+pub use version::HelmVersion;
 pub use warning::{Code, Warning};

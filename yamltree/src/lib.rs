@@ -25,7 +25,7 @@ pub use dialect::Dialect;
 pub use duplicate::{Duplicate, DuplicateKeys};
 pub use emit::{
     EmitOptions, Emitter, JsonOptions, JsonWriter, Properties, Scalar, SigsWriter, Sink, Start, compare_keys,
-    push_json_string, sort_by_key_order, to_json, to_json_tree, to_kyaml, to_sigs_yaml,
+    push_json_string, send_values, sort_by_key_order, to_json, to_json_tree, to_kyaml, to_sigs_yaml,
 };
 pub use error::{Error, ErrorKind};
 pub use limits::{MAX_ALIASED_TEXT_LEN, MAX_DEPTH, MAX_TEXT_LEN};

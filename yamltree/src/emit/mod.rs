@@ -23,4 +23,4 @@ pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
 pub use self::sigs::{SigsWriter, to_sigs_yaml};
 pub use self::tree::to_json_tree;
-pub use self::walk::{Scalar, Sink};
+pub use self::walk::{Scalar, Sink, send_values};

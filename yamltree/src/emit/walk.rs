@@ -85,6 +85,14 @@ pub(super) enum KeyOrder {
     Bytes,
 }
 
+/// Sends a tree's values to a sink, keys in the order of their bytes: for a host that keeps them in a form of its own.
+///
+/// # Errors
+/// What Go refuses on the way from YAML to JSON, or what the sink does.
+pub fn send_values(root: &Node, dialect: Dialect, sink: &mut impl Sink) -> Result<(), Error> {
+    walk(root, dialect, KeyOrder::Bytes, sink)
+}
+
 /// Sends a tree's values to a sink. Of several faults it names the one that Go would.
 pub(super) fn walk(
     root: &Node,

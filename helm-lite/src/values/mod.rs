@@ -1,0 +1,14 @@
+//! Values: read from files and flags, merged with a chart's own, and explained.
+
+mod draft;
+mod file;
+mod json;
+mod merge;
+mod set;
+mod table;
+#[cfg(test)]
+mod testing;
+
+pub use file::load;
+pub use merge::{Options, UserValues, ValuesFile, merge};
+pub use table::{Data, Item, Table};
