@@ -16,7 +16,7 @@ use crate::value::Value;
 pub use float::format_float;
 pub use quote::{quoted, quoted_ascii};
 
-pub(crate) use print::{is_string, print_plain};
+pub(crate) use print::{can_backquote, is_string, print_plain};
 pub(crate) use quote::characters;
 
 use print::Printer;

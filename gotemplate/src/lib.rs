@@ -12,11 +12,15 @@ mod context;
 mod error;
 mod exec;
 pub mod fmt;
+pub mod funcs;
 mod function;
 mod functions;
+pub mod json;
 mod set;
 mod stack;
+mod strconv;
 mod syntax;
+pub mod time;
 pub mod unicode;
 mod value;
 

@@ -2,6 +2,10 @@
 //! digit or printable. Unicode 17, as the `unicode` package has it; the standard library's
 //! `is_alphabetic` and `is_numeric` are wider.
 
+mod case;
+
+pub use case::{is_lower, is_punct, is_title, is_upper, to_lower, to_title, to_upper};
+
 /// `unicode.IsLetter`: category L.
 #[must_use]
 pub fn is_letter(c: char) -> bool {

@@ -485,7 +485,7 @@ fn with_point(text: &str, format: u8, precision: Option<usize>) -> String {
 }
 
 /// `strconv.CanBackquote`: whether the text can stand between backquotes on one line.
-fn can_backquote(text: &[u8]) -> bool {
+pub(crate) fn can_backquote(text: &[u8]) -> bool {
     characters(text).all(|character| match character {
         Ok('\t') => true,
         Ok(c) => !c.is_ascii_control() && c != '`' && c != '\u{feff}',

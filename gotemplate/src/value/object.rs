@@ -40,6 +40,11 @@ pub trait Object: Any + fmt::Debug {
         None
     }
 
+    /// What JSON and YAML are written of in its place, if its type has a say in that.
+    fn marshalled(&self) -> Option<Value> {
+        None
+    }
+
     /// The fields in their order, as `%v` prints them for want of a [`text`](Self::text).
     fn fields(&self) -> Vec<(&'static str, Value)> {
         Vec::new()

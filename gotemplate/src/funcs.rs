@@ -1,0 +1,48 @@
+//! The Sprig functions, a file for each family.
+//!
+//! Each family is a table; a host that wants them all takes [`SPRIG`]. Two functions read the
+//! environment in Sprig, `env` and `expandenv`; as in Helm, they are not there.
+
+mod args;
+mod base_n;
+mod big;
+mod convert;
+mod copy;
+mod decimal;
+mod defaults;
+mod dicts;
+mod encoding;
+mod flow;
+mod lists;
+mod math;
+mod merge;
+mod network;
+mod paths;
+mod random;
+mod reflect;
+mod regex;
+mod strings;
+mod text;
+mod values;
+mod words;
+
+use crate::function::Function;
+
+pub(crate) use encoding::base64_encode;
+
+/// Every Sprig function.
+pub const SPRIG: &[&[Function]] = &[
+    defaults::FUNCS,
+    dicts::FUNCS,
+    encoding::FUNCS,
+    flow::FUNCS,
+    lists::FUNCS,
+    math::FUNCS,
+    network::FUNCS,
+    paths::FUNCS,
+    random::FUNCS,
+    reflect::FUNCS,
+    regex::FUNCS,
+    strings::FUNCS,
+    words::FUNCS,
+];

@@ -1,0 +1,41 @@
+//! What stands in for empty values: nil, zero, false, and strings, lists and maps without content.
+//! Structs are never empty.
+
+use crate::Context;
+use crate::error::CallError;
+use crate::function::Function;
+use crate::value::{Type, Value};
+
+pub const FUNCS: &[Function] = &[
+    Function::variadic("all", &[Type::Any], all),
+    Function::variadic("any", &[Type::Any], any),
+    Function::variadic("coalesce", &[Type::Any], coalesce),
+    Function::variadic("default", &[Type::Any, Type::Any], default),
+    Function::new("empty", &[Type::Any], empty),
+    Function::new("ternary", &[Type::Any, Type::Any, Type::Bool], ternary),
+];
+
+fn default(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    let given = args.get(1).filter(|given| given.is_true());
+    Ok(given.unwrap_or(&args[0]).clone())
+}
+
+fn empty(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok((!args[0].is_true()).into())
+}
+
+fn coalesce(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args.iter().find(|value| value.is_true()).cloned().unwrap_or_default())
+}
+
+fn all(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args.iter().all(Value::is_true).into())
+}
+
+fn any(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args.iter().any(Value::is_true).into())
+}
+
+fn ternary(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args[usize::from(args[2].as_bool() == Some(false))].clone())
+}

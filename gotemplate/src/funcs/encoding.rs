@@ -1,0 +1,93 @@
+//! Text in other forms and back: base64, base32, JSON; and checksums of it.
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::args::text;
+use super::base_n::{BASE32, BASE64};
+use crate::Context;
+use crate::error::CallError;
+use crate::function::Function;
+use crate::json::{Style, decode, encode};
+use crate::value::{Type, Value};
+
+pub const FUNCS: &[Function] = &[
+    Function::new("adler32sum", &[Type::String], adler32sum),
+    Function::new("b32dec", &[Type::String], b32dec),
+    Function::new("b32enc", &[Type::String], |_, args| Ok(BASE32.encode(text(args, 0)).into())),
+    Function::new("b64dec", &[Type::String], b64dec),
+    Function::new("b64enc", &[Type::String], |_, args| Ok(BASE64.encode(text(args, 0)).into())),
+    Function::new("fromJson", &[Type::String], from_json),
+    Function::new("mustFromJson", &[Type::String], must_from_json),
+    Function::new("mustToJson", &[Type::Any], |context, args| json(context, args, Style::COMPACT)),
+    Function::new("mustToPrettyJson", &[Type::Any], |context, args| json(context, args, Style::PRETTY)),
+    Function::new("mustToRawJson", &[Type::Any], |context, args| json(context, args, Style::RAW)),
+    Function::new("sha1sum", &[Type::String], |_, args| Ok(hex(&Sha1::digest(text(args, 0))).into())),
+    Function::new("sha256sum", &[Type::String], |_, args| Ok(hex(&Sha256::digest(text(args, 0))).into())),
+    Function::new("sha512sum", &[Type::String], |_, args| Ok(hex(&Sha512::digest(text(args, 0))).into())),
+    Function::new("toJson", &[Type::Any], |context, args| json_or_nothing(context, args, Style::COMPACT)),
+    Function::new("toPrettyJson", &[Type::Any], |context, args| {
+        json_or_nothing(context, args, Style::PRETTY)
+    }),
+    Function::new("toRawJson", &[Type::Any], |context, args| json(context, args, Style::RAW)),
+];
+
+/// The bytes in base64.
+pub(crate) fn base64_encode(bytes: &[u8]) -> String {
+    BASE64.encode(bytes)
+}
+
+/// Text that is no base64 becomes what there is to say of it.
+fn b64dec(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(BASE64.decode(text(args, 0)).map_or_else(Value::from, Value::from))
+}
+
+fn b32dec(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(BASE32.decode(text(args, 0)).map_or_else(Value::from, Value::from))
+}
+
+fn json(context: &mut Context<'_>, args: &[Value], style: Style) -> Result<Value, CallError> {
+    Ok(encode(&args[0], style, context.options().limits.output)?.into())
+}
+
+fn json_or_nothing(context: &mut Context<'_>, args: &[Value], style: Style) -> Result<Value, CallError> {
+    Ok(json(context, args, style).unwrap_or_else(|_| "".into()))
+}
+
+/// What a text says; nothing if it is no JSON.
+fn from_json(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(decode(text(args, 0)).map_or(Value::Nil, |decoded| decoded.value))
+}
+
+fn must_from_json(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    let decoded = decode(text(args, 0))?;
+    match decoded.out_of_range {
+        Some(number) => Err(number.to_string().into()),
+        None => Ok(decoded.value),
+    }
+}
+
+/// The bytes in hexadecimal.
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
+fn adler32sum(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    const MODULUS: u32 = 65_521;
+    // So many bytes can be summed up before the sums are too large for their type.
+    const ROUND: usize = 5_552;
+    let (mut low, mut high) = (1u32, 0u32);
+    for round in text(args, 0).chunks(ROUND) {
+        for byte in round {
+            low += u32::from(*byte);
+            high += low;
+        }
+        low %= MODULUS;
+        high %= MODULUS;
+    }
+    Ok((high << 16 | low).to_string().into())
+}

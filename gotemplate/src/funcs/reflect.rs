@@ -1,0 +1,43 @@
+//! The types and kinds of values, and whether values are equal.
+
+use super::args::text;
+use crate::Context;
+use crate::error::CallError;
+use crate::function::Function;
+use crate::value::{Type, Value};
+
+pub const FUNCS: &[Function] = &[
+    Function::new("deepEqual", &[Type::Any, Type::Any], deep_equal),
+    Function::new("kindIs", &[Type::String, Type::Any], kind_is),
+    Function::new("kindOf", &[Type::Any], kind_of),
+    Function::new("typeIs", &[Type::String, Type::Any], type_is),
+    Function::new("typeIsLike", &[Type::String, Type::Any], type_is_like),
+    Function::new("typeOf", &[Type::Any], type_of),
+];
+
+fn deep_equal(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args[0].deep_equal(&args[1]).into())
+}
+
+fn kind_is(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok((text(args, 0) == args[1].kind().to_string().as_bytes()).into())
+}
+
+fn kind_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args[0].kind().to_string().into())
+}
+
+fn type_is(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok((text(args, 0) == args[1].type_name().as_bytes()).into())
+}
+
+/// The type, or a pointer to it.
+fn type_is_like(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    let name = args[1].type_name();
+    let pointed_to = name.strip_prefix('*').unwrap_or(&name);
+    Ok((text(args, 0) == name.as_bytes() || text(args, 0) == pointed_to.as_bytes()).into())
+}
+
+fn type_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(args[0].type_name().into())
+}
