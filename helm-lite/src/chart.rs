@@ -2,6 +2,7 @@
 
 pub mod archive;
 mod ignore;
+mod load;
 
 use std::sync::Arc;
 
