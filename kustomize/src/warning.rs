@@ -49,7 +49,7 @@ codes! {
     UnknownPluginField = "KUST-W008";
     /// A kustomization file has more than one document; only the first counts.
     SecondDocument = "KUST-W009";
-    /// A generator's option has no effect.
+    /// An option has no effect.
     OptionWithoutEffect = "KUST-W010";
     /// An entry of `images` matches no image.
     ImageWithoutMatch = "KUST-W011";

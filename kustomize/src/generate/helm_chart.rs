@@ -156,7 +156,7 @@ impl HelmChartGenerator {
             None => self.pulled_values(&folder.join("values.yaml"), cx)?,
         };
         match inline {
-            Some(inline) => self.merged(base, inline, cx),
+            Some(inline) => self.merged(&base, inline, cx),
             None => Ok(base),
         }
     }
@@ -178,7 +178,7 @@ impl HelmChartGenerator {
         Ok(Values { name, text: text.into() })
     }
 
-    fn merged(&self, base: Values, inline: &Node, cx: &Context<'_>) -> Result<Values> {
+    fn merged(&self, base: &Values, inline: &Node, cx: &Context<'_>) -> Result<Values> {
         let file = cx.sources.file(base.name.clone(), Arc::clone(&base.text));
         let options = ParseOptions { dialect: Dialect::V3, ..ParseOptions::default() };
         let base_values = match parse_first(&file.text, file.source, &options)? {

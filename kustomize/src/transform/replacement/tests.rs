@@ -46,6 +46,15 @@ fn what_is_made_has_the_type_of_its_text() {
 }
 
 #[test]
+fn an_empty_text_is_no_null() {
+    let kustomization = "resources: [t.yaml]\nreplacements:\n- sourceValue: ''\n  targets:\n  - select: {kind: Foo}\n    \
+        fieldPaths: [spec.a, spec.new]\n    options: {create: true}\n";
+    let target = "apiVersion: x/v1\nkind: Foo\nmetadata: {name: t}\nspec: {a: {b: c}}\n";
+    let text = built(&[("kustomization.yaml", kustomization), ("t.yaml", target)]);
+    assert!(text.ends_with("spec:\n  a: \"\"\n  new: \"\"\n"), "{text}");
+}
+
+#[test]
 fn anything_but_a_scalar_is_replaced_whole() {
     assert_eq!(replaced("data.s", "spec.a", "", "{a: {b: c}}"), "a: abc\n");
     assert_eq!(replaced("metadata", "spec.a", "", "{a: [1]}"), "a:\n    name: src\n");

@@ -1,6 +1,5 @@
 //! The value of a replacement, and how it is put into a field.
 
-use compact_str::CompactString;
 use yamltree::{Dialect, Kind, MAX_DEPTH, Node, Resolved, Tag};
 
 use super::comments::OLD_TEXT;
@@ -41,7 +40,9 @@ impl Budget {
 impl Value {
     /// A text that stands in the configuration.
     pub(super) fn literal(text: &Located) -> Self {
-        Self::new(Node::plain(&text.text))
+        let mut node = Node::plain("");
+        set_text(&mut node, &text.text);
+        Self::new(node)
     }
 
     /// The value of a field, or the part of it that the options ask for.
@@ -57,7 +58,7 @@ impl Value {
             return Err(Error::invalid(sentence).hint("parts are counted from 0"));
         };
         let mut node = field.clone();
-        set_text(&mut node, part.into());
+        set_text(&mut node, part);
         Ok(Self::new(node))
     }
 
@@ -79,7 +80,7 @@ impl Value {
     pub(super) fn put(&self, field: &mut Node, path: &FieldPath, budget: &mut Budget) -> Result<()> {
         budget.take(self.size)?;
         if field.is_scalar() {
-            set_replaced_text(field, self.text().into(), path);
+            set_replaced_text(field, self.text(), path);
             return Ok(());
         }
         if self.depth + path.parts.len() > MAX_DEPTH {
@@ -112,8 +113,8 @@ impl Value {
                 None => parts.push(value),
             },
         }
-        let joined = parts.join(&options.delimiter).into();
-        set_replaced_text(field, joined, path);
+        let joined = parts.join(&options.delimiter);
+        set_replaced_text(field, &joined, path);
         Ok(())
     }
 }
@@ -132,15 +133,15 @@ fn text_to_split(node: &Node) -> Result<&str> {
 }
 
 /// An error about the new text shall point to where it came from.
-fn set_replaced_text(field: &mut Node, text: CompactString, path: &FieldPath) {
+fn set_replaced_text(field: &mut Node, text: &str, path: &FieldPath) {
     if set_text(field, text) && field.span.source != OLD_TEXT {
         field.span = path.span;
     }
 }
 
 /// Gives a scalar another text but leaves its type as it was read. What was made by code and not read has no type of its
-/// own: whatever the text means, it becomes.
-fn set_text(node: &mut Node, text: CompactString) -> bool {
+/// own: whatever the text means, it becomes, but for an empty one, which go-yaml writes in quotes.
+fn set_text(node: &mut Node, text: &str) -> bool {
     let was_read = node.span.is_some();
     if was_read && node.tag == Tag::Implicit {
         node.tag = match node.resolved(Dialect::V3) {
@@ -152,7 +153,10 @@ fn set_text(node: &mut Node, text: CompactString) -> bool {
             Ok(Resolved::Binary | Resolved::Str) | Err(_) => Tag::Str,
         };
     }
-    node.set_text(&text);
+    if node.tag == Tag::Implicit && text.is_empty() {
+        node.tag = Tag::Str;
+    }
+    node.set_text(text);
     was_read
 }
 
