@@ -11,6 +11,8 @@
 mod directive;
 mod keyed;
 mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 
@@ -101,7 +103,7 @@ impl<'s> Merge<'s> {
                     return Ok(self.replaced(patch)?.map_or(Fate::Goes, |list| put(dest, list)));
                 };
                 let items_type = known.and_then(Type::items);
-                if !directive::is_seen(changes) {
+                if directive::is_overlooked(changes) {
                     let sentence =
                         "the directive is obeyed, which Kustomize overlooks behind that of an entry";
                     self.warn(Code::PatchDirective, sentence, patch.span);

@@ -51,9 +51,11 @@ impl Strategy {
     }
 }
 
-/// Whether kyaml sees the item that is nothing but a directive: it looks at the first item that has one.
-pub(super) fn is_seen(items: &[Node]) -> bool {
-    items.iter().find(|item| item.get(PATCH).is_some()).is_none_or(is_lone)
+/// Whether a list has an item that is nothing but a directive, and kyaml does not see it: it looks only at the first
+/// item that has one.
+pub(super) fn is_overlooked(items: &[Node]) -> bool {
+    let mut with_directive = items.iter().filter(|item| item.get(PATCH).is_some());
+    with_directive.next().is_some_and(|first| !is_lone(first)) && with_directive.any(is_lone)
 }
 
 /// Whether a list's item is nothing but a directive.
