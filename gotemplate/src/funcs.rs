@@ -21,6 +21,7 @@ mod paths;
 mod random;
 mod reflect;
 mod regex;
+mod semver;
 mod strings;
 mod text;
 mod values;
@@ -43,6 +44,7 @@ pub const SPRIG: &[&[Function]] = &[
     random::FUNCS,
     reflect::FUNCS,
     regex::FUNCS,
+    semver::FUNCS,
     strings::FUNCS,
     words::FUNCS,
 ];

@@ -16,6 +16,7 @@ pub mod funcs;
 mod function;
 mod functions;
 pub mod json;
+pub mod semver;
 mod set;
 mod stack;
 mod strconv;
