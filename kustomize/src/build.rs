@@ -103,6 +103,20 @@ struct Step<T: ?Sized> {
     origin: Option<Origin>,
 }
 
+/// What an entry of `resources` is.
+enum Found {
+    Resources(Vec<Resource>),
+    Folder(Arc<Loader>),
+}
+
+/// The second reading of an address, where its server has answered that the first is not what it has.
+fn otherwise(error: Error, read: impl FnOnce() -> Result<Found>) -> Result<Found> {
+    if error.kind() == crate::error::ErrorKind::Unavailable {
+        return Err(error);
+    }
+    read().map_err(|_| error)
+}
+
 impl Frame<'_> {
     /// The steps of a kustomization, in Kustomize's order.
     fn accumulate(&self, mut all: Accumulator, cx: &Context<'_>) -> Result<Accumulator> {
@@ -123,7 +137,6 @@ impl Frame<'_> {
         Ok(entries)
     }
 
-    /// An entry is a file, or the address of one, or else a folder or the address of a repository.
     fn accumulate_resources(
         &self,
         all: &mut Accumulator,
@@ -132,26 +145,37 @@ impl Frame<'_> {
     ) -> Result<()> {
         for entry in entries {
             let via = |error: Error| error.via("included here", entry.span);
-            if self.loader.is_file(entry, cx) {
-                let resources = self.load_file(entry, cx).map_err(via)?;
-                all.map.append_all(resources).map_err(via)?;
-                continue;
-            }
-            if loader::is_remote_file(&entry.text) {
-                match self.load_file(entry, cx) {
-                    Ok(resources) => {
-                        all.map.append_all(resources).map_err(via)?;
-                        continue;
-                    }
-                    Err(error) if matches!(repository::parse(&entry.text), Ok(None)) => return Err(error),
-                    Err(_) => {}
+            match self.find(entry, cx)? {
+                Found::Resources(resources) => all.map.append_all(resources).map_err(via)?,
+                Found::Folder(loader) => {
+                    let base = self.enter(&loader, entry, Accumulator::new(cx), Kind::Kustomization, cx)?;
+                    all.merge(base, cx).map_err(via)?;
                 }
             }
-            let loader = self.loader.enter(entry, cx)?;
-            let base = self.enter(&loader, entry, Accumulator::new(cx), Kind::Kustomization, cx)?;
-            all.merge(base, cx).map_err(via)?;
         }
         Ok(())
+    }
+
+    /// An entry is a file, or the address of one, or else a folder or the address of a repository.
+    fn find(&self, entry: &Located, cx: &Context<'_>) -> Result<Found> {
+        let via = |error: Error| error.via("included here", entry.span);
+        let file = || self.load_file(entry, cx).map(Found::Resources).map_err(via);
+        let folder = || self.loader.enter(entry, cx).map(Found::Folder);
+        if self.loader.is_file(entry, cx) {
+            return file();
+        }
+        if !loader::is_remote_file(&entry.text) {
+            return folder();
+        }
+        if matches!(repository::parse(&entry.text), Ok(None)) {
+            return file();
+        }
+        // Kustomize asks for a file first, always. Where that is unlikely it costs a request, or a timeout.
+        if loader::has_file_extension(&entry.text) {
+            file().or_else(|error| otherwise(error, folder))
+        } else {
+            folder().or_else(|error| otherwise(error, file))
+        }
     }
 
     fn load_file(&self, entry: &Located, cx: &Context<'_>) -> Result<Vec<Resource>> {

@@ -299,6 +299,13 @@ pub(crate) fn is_remote_file(entry: &str) -> bool {
     entry.starts_with("http://") || entry.starts_with("https://")
 }
 
+/// Whether an address ends as a file of resources does.
+pub(crate) fn has_file_extension(address: &str) -> bool {
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|extension| matches!(extension.as_str(), "yaml" | "yml" | "json"))
+}
+
 /// The text at a real path, read once in all builds.
 pub(crate) fn text_at(path: &Path, cx: &Context<'_>) -> Result<File> {
     cx.cache.texts.get(&path.to_path_buf(), || {
