@@ -1,5 +1,7 @@
 //! What a run was asked to do: flags and environment, checked. Nothing later looks at either.
 
+use std::path::PathBuf;
+
 use kustomize::Options;
 
 use crate::cli::flags::BuildFlags;
@@ -9,6 +11,9 @@ use crate::report::Reporter;
 /// How Kustomize turns its managed-by label on without the flag (konfig/general.go:45).
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
 
+/// The folder of the cache, for all runs of a user or a machine.
+const CACHE_DIR: &str = "RENDERER_CACHE_DIR";
+
 /// How targets are rendered.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -16,6 +21,8 @@ pub struct Config {
     pub options: Options,
     /// Whether remote resources come from the cache only.
     pub offline: bool,
+    /// The folder of the cache, where there is a place for one.
+    pub cache_dir: Option<PathBuf>,
     /// Whether a warning makes a target fail.
     pub strict: bool,
 }
@@ -48,6 +55,17 @@ impl Config {
             reorder: flags.reorder.unwrap_or_default(),
             enable_managed_by_label: managed,
         };
-        Ok(Self { options, offline: flags.offline, strict: flags.strict })
+        let cache_dir = flags.cache_dir.clone().or_else(default_cache_dir);
+        let cache_dir = cache_dir.map(|path| std::path::absolute(&path).unwrap_or(path));
+        Ok(Self { options, offline: flags.offline, cache_dir, strict: flags.strict })
     }
+}
+
+/// Where the XDG base directory specification puts what a program can get again.
+fn default_cache_dir() -> Option<PathBuf> {
+    let path = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
+    let absolute = |name| path(name).filter(|path| path.is_absolute());
+    path(CACHE_DIR)
+        .or_else(|| Some(absolute("XDG_CACHE_HOME")?.join("renderer")))
+        .or_else(|| Some(absolute("HOME")?.join(".cache/renderer")))
 }

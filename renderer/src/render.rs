@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Disk;
 use crate::functions::Programs;
+use crate::remote::Remotes;
 use crate::stack;
 
 /// How often a waiting caller hears that work goes on.
@@ -25,6 +26,7 @@ const TICK: Duration = Duration::from_millis(200);
 pub struct Renderer {
     config: Config,
     files: Disk,
+    remotes: Remotes,
     functions: Programs,
     shared: Shared,
 }
@@ -42,7 +44,14 @@ impl Renderer {
     /// A renderer with nothing read yet.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self { config, files: Disk::new(), functions: Programs::default(), shared: Shared::default() }
+        let remotes = Remotes::new(config.cache_dir.clone(), config.offline);
+        Self {
+            config,
+            files: Disk::new(),
+            remotes,
+            functions: Programs::default(),
+            shared: Shared::default(),
+        }
     }
 
     /// The files that it reads.
@@ -58,7 +67,7 @@ impl Renderer {
     pub fn render(&self, target: &Path) -> Result<Output> {
         let world = World {
             files: &self.files,
-            remote: None,
+            remote: Some(&self.remotes),
             charts: None,
             functions: Some(&self.functions),
             variable: &|name| std::env::var(name).ok(),

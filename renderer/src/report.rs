@@ -23,6 +23,7 @@ use kustomize::Warning;
 use yamltree::{Place, Source};
 
 use crate::error::{Error, ErrorKind};
+use crate::redact::redact;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -201,7 +202,8 @@ impl Excerpt {
         let ends = line.chars().count();
         let visible_end = ends.min(skipped + MAX_EXCERPT);
         let marked = marked.take(MAX_EXCERPT).count().min(visible_end.saturating_sub(first)).max(1);
-        let mut shown: String = line
+        // A cut could take the start of an address from its secret.
+        let mut shown: String = redact(line)
             .chars()
             .skip(skipped)
             .take(MAX_EXCERPT)
@@ -220,11 +222,12 @@ impl Excerpt {
     }
 }
 
-/// A text with its control characters made visible, so that a file cannot write to the terminal.
+/// A text without secrets and with its control characters made visible, so that a file cannot write to the terminal.
 fn visible(text: &str) -> String {
+    let text = redact(text);
     let hidden = |character: char| character.is_control() && character != '\n';
     if !text.contains(hidden) {
-        return text.to_owned();
+        return text.into_owned();
     }
     text.chars().map(|character| if hidden(character) { '\u{fffd}' } else { character }).collect()
 }

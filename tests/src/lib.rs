@@ -1,6 +1,9 @@
 //! What the tests from outside share: folders with files, and programs run in them.
 
 pub mod case;
+mod git;
+mod server;
+mod ssh;
 
 use std::fs;
 use std::io::Write;
@@ -8,6 +11,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+pub use git::GitRepository;
+pub use server::{Habits, Server};
+pub use ssh::SshServer;
 
 /// A folder with files, removed at the end of its test.
 #[derive(Debug)]
@@ -79,11 +86,43 @@ impl Folder {
     /// Where it cannot be run.
     #[must_use]
     pub fn run(&self, program: &str, arguments: &[&str], stdin: &str) -> Outcome {
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .current_dir(self.0.path())
             .env_remove("KUSTOMIZE_ENABLE_MANAGEDBY_LABEL")
-            .env_remove("CLICOLOR_FORCE")
+            .env_remove("CLICOLOR_FORCE");
+        Self::finish(command, stdin)
+    }
+
+    /// Runs a program here with the given variables, its home and its cache in the folder, and nothing of what git, ssh
+    /// and TLS would take from the environment.
+    ///
+    /// # Panics
+    /// Where it cannot be run.
+    #[must_use]
+    pub fn run_at_home(&self, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+        let mut command = Command::new(program);
+        let foreign = ["GIT_", "SSH_", "SSL_", "RENDERER_", "KUSTOMIZE_", "CLICOLOR"];
+        for name in std::env::vars().map(|(name, _)| name) {
+            if foreign.iter().any(|start| name.starts_with(start)) || name.to_lowercase().ends_with("_proxy")
+            {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("HOME", self.path("home"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs(variables.iter().copied());
+        Self::finish(command, "")
+    }
+
+    fn finish(mut command: Command, stdin: &str) -> Outcome {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -3,6 +3,8 @@
 //! They are declared by hand because Go's switches take a value too (`--enable-helm=false`), which costs four
 //! attributes a switch in clap's derive.
 
+use std::path::PathBuf;
+
 use clap::builder::{EnumValueParser, PossibleValue};
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -22,6 +24,7 @@ pub(crate) struct BuildFlags {
     pub(crate) enable_star: bool,
     pub(crate) env: Vec<String>,
     pub(crate) offline: bool,
+    pub(crate) cache_dir: Option<PathBuf>,
     pub(crate) strict: bool,
     pub(crate) quiet: bool,
 }
@@ -65,6 +68,14 @@ impl Args for BuildFlags {
         ];
         command
             .arg(switch("offline", "Take remote resources from the cache only"))
+            .arg(
+                option(
+                    "cache-dir",
+                    "DIR",
+                    "Where remote resources are kept [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]",
+                )
+                .value_parser(clap::value_parser!(PathBuf)),
+            )
             .arg(switch("strict", "Fail where there is a warning"))
             .arg(switch("quiet", "Print no warnings").short('q'))
             .next_help_heading("Kustomize")
@@ -116,6 +127,7 @@ impl FromArgMatches for BuildFlags {
             enable_star: on("enable-star"),
             env: texts("env"),
             offline: on("offline"),
+            cache_dir: matches.get_one("cache-dir").cloned(),
             strict: on("strict"),
             quiet: on("quiet"),
         })

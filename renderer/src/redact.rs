@@ -1,0 +1,97 @@
+//! Texts without their secrets: what addresses carry for a server's eyes only.
+//!
+//! In: any text. Out: the same text, as long as before, with stars for the user and password of each web address and
+//! for the values of those of its parameters that are named like a secret.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Parts of a parameter's name that say that its value lets somebody in.
+const SECRET_NAMES: &[&str] = &["token", "secret", "passw", "sig", "key", "auth", "credential", "code"];
+
+/// The text with stars in place of secrets.
+pub(crate) fn redact(text: &str) -> Cow<'_, str> {
+    let secrets = secrets(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut end = 0;
+    for secret in secrets {
+        clean.push_str(&text[end..secret.start]);
+        clean.extend(text[secret.clone()].chars().map(|_| '*'));
+        end = secret.end;
+    }
+    clean.push_str(&text[end..]);
+    Cow::Owned(clean)
+}
+
+fn secrets(text: &str) -> Vec<Range<usize>> {
+    let mut secrets = Vec::new();
+    for (at, mark) in text.match_indices("://") {
+        let start = at + mark.len();
+        let end = text[start..].find(ends_address).map_or(text.len(), |length| start + length);
+        let address = &text[start..end];
+        let authority = address.find(['/', '?', '#']).unwrap_or(address.len());
+        // A password may hold an `@`; a path behind a slash may too, and is none.
+        if let Some(user) = address[..authority].rfind('@') {
+            secrets.extend(secret_of_user(&text[..at], &address[..user]).map(|secret| shift(secret, start)));
+        }
+        secrets.extend(secret_parameters(address).map(|secret| shift(secret, start)));
+    }
+    secrets
+}
+
+/// Neither is ever written plainly in an address.
+fn ends_address(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '"' | '\'' | '`' | '<' | '>')
+}
+
+/// For ssh the user is no secret, as it proves nothing; on the web it is often the token itself.
+fn secret_of_user(before: &str, user: &str) -> Option<Range<usize>> {
+    if before.ends_with("ssh") {
+        return user.find(':').map(|colon| colon + 1..user.len());
+    }
+    Some(0..user.len())
+}
+
+fn secret_parameters(address: &str) -> impl Iterator<Item = Range<usize>> {
+    let marks = address.match_indices(['?', '&']).map(|(at, _)| at + 1);
+    marks.filter_map(|start| {
+        let end = address[start..].find(['&', '#']).map_or(address.len(), |length| start + length);
+        let (name, value) = address[start..end].split_once('=')?;
+        let name = name.to_ascii_lowercase();
+        let is_secret = !value.is_empty() && SECRET_NAMES.iter().any(|secret| name.contains(secret));
+        is_secret.then(|| end - value.len()..end)
+    })
+}
+
+fn shift(range: Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_become_stars() {
+        for (text, want) in [
+            ("nothing here", "nothing here"),
+            ("https://host/org/repo?ref=v1", "https://host/org/repo?ref=v1"),
+            ("- https://me:pa@ss@host/r", "- https://********@host/r"),
+            ("`https://ghp_abc@github.com/o/r.git`: gone", "`https://*******@github.com/o/r.git`: gone"),
+            ("ssh://git@host/r and ssh://git:pw@host/r", "ssh://git@host/r and ssh://git:**@host/r"),
+            ("git@host:org/repo", "git@host:org/repo"),
+            ("https://host/a@b/c", "https://host/a@b/c"),
+            ("https://h/f.yaml?token=abc&x=1#y", "https://h/f.yaml?token=***&x=1#y"),
+            ("https://h/f?a=1&X-Amz-Signature=9f", "https://h/f?a=1&X-Amz-Signature=**"),
+            ("https://é:ü@h/ 'https://u@h'", "https://***@h/ 'https://*@h'"),
+            ("://@", "://@"),
+        ] {
+            let clean = redact(text);
+            assert_eq!(clean, want);
+            assert_eq!(clean.chars().count(), text.chars().count(), "columns stay: {text}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! git over `http(s)`: gix's transport, with the session's bounds and the certificates and proxy of git's configuration.
+
+use std::any::Any;
+use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gix::protocol::transport::Protocol;
+use gix::protocol::transport::client::TransportWithoutIO;
+use gix::protocol::transport::client::blocking_io::http::{
+    GetResponse, Http, Options, PostBodyDataKind, PostResponse, Transport, reqwest as backend,
+};
+use kustomize::ErrorKind;
+use reqwest::{Certificate, Proxy};
+
+use super::failure::{Failure, Result};
+use super::session::{Bounded, Session};
+use super::web;
+
+/// gix's client of [`reqwest`], within bounds.
+pub(super) struct BoundedHttp {
+    inner: backend::Remote,
+    session: Arc<Session>,
+}
+
+/// Prepares a connection; the first request makes it.
+pub(super) fn connect(
+    url: &gix::Url,
+    repository: &gix::Repository,
+    session: &Arc<Session>,
+) -> Result<Transport<BoundedHttp>> {
+    let unreadable = |error: gix::Error| {
+        Failure::new(ErrorKind::Unavailable, format!("git's configuration of http cannot be used: {error}"))
+    };
+    let address = url.to_bstring();
+    let configured = repository.transport_options(address.as_slice(), None).map_err(unreadable)?;
+    let mut options = match configured {
+        Some(configured) => {
+            configured.downcast::<Options>().map_or_else(|_| Options::default(), |options| *options)
+        }
+        None => Options::default(),
+    };
+    let settings = Settings::new(&options, repository, session.time_left())?;
+    options.backend = Some(settings.into_backend());
+    let http = BoundedHttp { inner: backend::Remote::default(), session: Arc::clone(session) };
+    let mut transport = Transport::new_http(http, url.clone(), Protocol::V2, false);
+    transport.configure(&options).map_err(unreadable)?;
+    Ok(transport)
+}
+
+/// What gix reads from git's configuration but leaves to its user to apply.
+struct Settings {
+    timeout: Duration,
+    certificates: Option<Vec<Certificate>>,
+    proxy: Option<Proxy>,
+}
+
+impl Settings {
+    fn new(options: &Options, repository: &gix::Repository, timeout: Duration) -> Result<Self> {
+        let wrong = |key: &str, error: &dyn std::fmt::Display| {
+            let reason = format!("git's configuration `{key}` cannot be used: {error}");
+            Failure::new(ErrorKind::Unavailable, reason)
+        };
+        let certificates = match &options.ssl_ca_info {
+            None => None,
+            Some(path) => {
+                let bundle = fs::read(path).map_err(|error| wrong("http.sslCAInfo", &error))?;
+                Some(Certificate::from_pem_bundle(&bundle).map_err(|error| wrong("http.sslCAInfo", &error))?)
+            }
+        };
+        // The proxies in the environment are reqwest's own affair.
+        let proxy = match repository.config_snapshot().string("http.proxy") {
+            Some(address) if !address.is_empty() => {
+                Some(Proxy::all(address.to_string()).map_err(|error| wrong("http.proxy", &error))?)
+            }
+            _ => None,
+        };
+        Ok(Self { timeout, certificates, proxy })
+    }
+
+    fn into_backend(self) -> Arc<Mutex<dyn Any + Send + Sync>> {
+        let configure_client = move |_: ::reqwest::blocking::ClientBuilder| {
+            let mut builder = web::client_builder(self.timeout);
+            if let Some(certificates) = self.certificates.clone() {
+                builder = builder.tls_certs_only(certificates);
+            }
+            if let Some(proxy) = self.proxy.clone() {
+                builder = builder.proxy(proxy);
+            }
+            Ok(builder)
+        };
+        let options = backend::Options {
+            configure_client: Some(Box::new(configure_client)),
+            ..backend::Options::default()
+        };
+        Arc::new(Mutex::new(options))
+    }
+}
+
+impl Http for BoundedHttp {
+    type Headers = <backend::Remote as Http>::Headers;
+    type ResponseBody = Bounded<<backend::Remote as Http>::ResponseBody>;
+    type PostBody = <backend::Remote as Http>::PostBody;
+
+    fn get(
+        &mut self,
+        url: &str,
+        base_url: &str,
+        headers: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> gix::Result<GetResponse<Self::Headers, Self::ResponseBody>> {
+        let GetResponse { headers, body } = self.inner.get(url, base_url, headers)?;
+        Ok(GetResponse { headers, body: Bounded::new(body, &self.session) })
+    }
+
+    fn post(
+        &mut self,
+        url: &str,
+        base_url: &str,
+        headers: impl IntoIterator<Item = impl AsRef<str>>,
+        body: PostBodyDataKind,
+    ) -> gix::Result<PostResponse<Self::Headers, Self::ResponseBody, Self::PostBody>> {
+        let PostResponse { post_body, headers, body } = self.inner.post(url, base_url, headers, body)?;
+        Ok(PostResponse { post_body, headers, body: Bounded::new(body, &self.session) })
+    }
+
+    fn configure(&mut self, config: &dyn Any) -> gix::Result<()> {
+        self.inner.configure(config)
+    }
+
+    fn redirected_base_url(&self) -> Option<String> {
+        self.inner.redirected_base_url()
+    }
+}

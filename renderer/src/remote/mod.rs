@@ -1,0 +1,197 @@
+//! Remote repositories and files: what a kustomization names that is on a server.
+//!
+//! In: an address and a revision. Out: a read-only folder of the cache with the repository's files, or the bytes behind
+//! an `http(s)` address; each is asked for once in a run, however often and from however many threads. It refuses
+//! protocols other than https, http, ssh and file, and what is too large or takes too long.
+//!
+//! A build without remote entries gets no further than [`Remotes::new`]: git's configuration, TLS and the cache are
+//! looked at when the first entry asks for them.
+
+mod cache;
+mod checkout;
+mod failure;
+mod git;
+mod http;
+mod session;
+mod slots;
+mod ssh;
+mod submodules;
+mod web;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gix::ObjectId;
+use kustomize::{ErrorKind, Remote, RemoteError, Repository};
+
+use crate::redact::redact;
+use cache::{Cache, CachedCommit, CachedFile, CachedRepository};
+use failure::{Failure, Result};
+use session::Session;
+use slots::Slots;
+use web::Answer;
+
+/// Submodules of submodules.
+const MAX_SUBMODULE_DEPTH: usize = 16;
+
+/// What a repository's HEAD goes by.
+const HEAD: &str = "HEAD";
+
+/// Gets what is remote, from servers or from a cache.
+#[derive(Debug)]
+pub struct Remotes {
+    cache: Option<Cache>,
+    offline: bool,
+    commits: Slots<(String, Option<String>), ObjectId>,
+    wholes: Slots<PathBuf, PathBuf>,
+    files: Slots<String, Arc<[u8]>>,
+    web: web::Files,
+}
+
+impl Remotes {
+    /// With a folder for the cache, where there is a place for one; `offline` takes from it only.
+    #[must_use]
+    pub fn new(cache: Option<PathBuf>, offline: bool) -> Self {
+        Self {
+            cache: cache.map(Cache::new),
+            offline,
+            commits: Slots::default(),
+            wholes: Slots::default(),
+            files: Slots::default(),
+            web: web::Files::default(),
+        }
+    }
+
+    fn cache(&self) -> Result<&Cache> {
+        self.cache.as_ref().ok_or_else(|| {
+            Failure::new(
+                ErrorKind::Unavailable,
+                "there is no place for a cache: neither HOME nor XDG_CACHE_HOME is set",
+            )
+            .hint("name a folder with --cache-dir")
+        })
+    }
+
+    fn tree(&self, request: &Repository, depth: usize) -> Result<PathBuf> {
+        let key = (request.url.clone(), request.revision.clone());
+        let id = self.commits.get(&key, request.timeout, || self.commit(request)).map_err(|failure| {
+            let revision = request.revision.as_deref().unwrap_or(HEAD);
+            failure.during(format!("cannot fetch `{}` at `{revision}`", request.url))
+        })?;
+        let commit = self.cache()?.repository(&request.url).commit(id);
+        if !request.submodules {
+            return Ok(commit.tree());
+        }
+        let whole = commit.whole();
+        self.wholes.get(&whole, request.timeout, || self.whole(request, &commit, depth))
+    }
+
+    /// The commit that a revision is, which is cached afterwards.
+    fn commit(&self, request: &Repository) -> Result<ObjectId> {
+        let cache = self.cache()?;
+        let repository = cache.repository(&request.url);
+        let revision = request.revision.as_deref().unwrap_or(HEAD);
+        let is_cached = |commit: &ObjectId| repository.commit(*commit).exists();
+        // A commit id is the same commit for ever.
+        let by_id = ObjectId::from_hex(revision.as_bytes()).ok().filter(is_cached);
+        let recalled = by_id.or_else(|| repository.recall(revision).filter(is_cached));
+        match recalled {
+            Some(commit) if self.offline || by_id.is_some() => Ok(commit),
+            None if self.offline && !request.is_local() => Err(Failure::new(
+                ErrorKind::Unavailable,
+                "it is not in the cache, and --offline forbids to ask for it",
+            )
+            .hint("build once without --offline")),
+            recalled => self.fetch(request, cache, &repository).map_err(|failure| match recalled {
+                Some(commit) if failure.kind() == ErrorKind::Unavailable => {
+                    failure.hint(format!("--offline would take commit {commit} from the cache"))
+                }
+                _ => failure,
+            }),
+        }
+    }
+
+    fn fetch(&self, request: &Repository, cache: &Cache, repository: &CachedRepository) -> Result<ObjectId> {
+        let staging = cache.staging()?;
+        let order = git::Order {
+            url: request.url.clone(),
+            revision: request.revision.clone(),
+            scratch: staging.path().join("scratch.git"),
+        };
+        let known = repository.clone();
+        let fetched = Session::run(request.timeout, move |session| {
+            git::fetch(&order, |commit| known.commit(commit).exists(), session)
+        })?;
+        if let Some(objects) = &fetched.repository {
+            let staged = staging.path().join("commit");
+            checkout::write(&git::open(objects)?, fetched.commit, &staged)?;
+            repository.commit(fetched.commit).publish(&staged)?;
+        }
+        let revision = request.revision.as_deref().unwrap_or(HEAD);
+        cache.remember(repository, revision, fetched.commit)?;
+        Ok(fetched.commit)
+    }
+
+    /// The files of a commit with those of its submodules.
+    fn whole(&self, request: &Repository, commit: &CachedCommit, depth: usize) -> Result<PathBuf> {
+        let whole = commit.whole();
+        if whole.exists() {
+            return Ok(whole);
+        }
+        let links = commit.links()?;
+        if links.is_empty() {
+            return Ok(commit.tree());
+        }
+        if depth >= MAX_SUBMODULE_DEPTH {
+            let reason = format!("submodules of `{}` nest more than {MAX_SUBMODULE_DEPTH} deep", request.url);
+            return Err(Failure::new(ErrorKind::Limit, reason));
+        }
+        let staging = self.cache()?.staging()?;
+        let staged = staging.path().join("whole");
+        let place = |from: &PathBuf, to: PathBuf| {
+            submodules::link_tree(from, &to).map_err(|error| Failure::cache("write", &to, &error))
+        };
+        place(&commit.tree(), staged.clone())?;
+        for submodule in submodules::find(request, &commit.tree(), links)? {
+            place(&self.tree(&submodule.repository, depth + 1)?, staged.join(&submodule.path))?;
+        }
+        commit.publish_whole(&staged)?;
+        Ok(whole)
+    }
+
+    fn body(&self, url: &str) -> Result<Arc<[u8]>> {
+        // A file needs no cache to be had once.
+        let cached = self.cache.as_ref().and_then(|cache| cache.file(url));
+        if self.offline {
+            let body = cached.map(|file| file.body.into());
+            return body.ok_or_else(|| {
+                Failure::new(
+                    ErrorKind::Unavailable,
+                    "it is not in the cache, and --offline forbids to ask for it",
+                )
+                .hint("build once without --offline")
+            });
+        }
+        let tag = cached.as_ref().and_then(|file| file.tag.as_deref());
+        let file = match (self.web.get(url, tag)?, cached) {
+            (Answer::Unchanged, Some(cached)) => return Ok(cached.body.into()),
+            (Answer::Unchanged, None) => CachedFile { tag: None, body: Vec::new() },
+            (Answer::Content { body, tag }, _) => CachedFile { tag, body },
+        };
+        if let Some(cache) = &self.cache {
+            cache.put_file(url, &file)?;
+        }
+        Ok(file.body.into())
+    }
+}
+
+impl Remote for Remotes {
+    fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError> {
+        self.tree(repository, 0).map_err(RemoteError::from)
+    }
+
+    fn file(&self, url: &str) -> Result<Arc<[u8]>, RemoteError> {
+        let body = self.files.get(&url.to_owned(), std::time::Duration::ZERO, || self.body(url));
+        body.map_err(|failure| failure.during(format!("cannot get `{}`", redact(url))).into())
+    }
+}

@@ -1,0 +1,116 @@
+//! Plain files over `http(s)`, and what is common to all that goes over it: TLS by rustls with the machine's
+//! certificates, bounds, and why a server could not be asked.
+
+use std::error::Error;
+use std::io::Read;
+use std::sync::{Once, OnceLock};
+use std::time::Duration;
+
+use kustomize::{ErrorKind, MAX_FILE};
+use reqwest::StatusCode;
+use reqwest::blocking::{Client, ClientBuilder, Response};
+use reqwest::header::{ETAG, IF_NONE_MATCH};
+use reqwest::redirect::{Action, Attempt, Policy};
+
+use super::failure::{Failure, Result};
+
+/// How long getting a file may take; its address has no place for a timeout of its own.
+const TIMEOUT: Duration = Duration::from_secs(27);
+
+/// As many as browsers follow.
+const MAX_REDIRECTS: usize = 10;
+
+const USER_AGENT: &str = concat!("renderer/", env!("CARGO_PKG_VERSION"));
+
+/// Gets files.
+#[derive(Debug, Default)]
+pub(super) struct Files(OnceLock<Result<Client>>);
+
+/// What a server says of a file.
+pub(super) enum Answer {
+    /// The file, and the tag by which the server knows this version of it.
+    Content { body: Vec<u8>, tag: Option<String> },
+    /// It is as it was.
+    Unchanged,
+}
+
+impl Files {
+    /// Gets a file, unless it still is the version with the tag.
+    pub(super) fn get(&self, url: &str, known_tag: Option<&str>) -> Result<Answer> {
+        let client = self.0.get_or_init(|| {
+            let builder = client_builder(TIMEOUT).redirect(Policy::custom(follow));
+            builder.build().map_err(|error| explain(&error, TIMEOUT))
+        });
+        let mut request = client.as_ref().map_err(Clone::clone)?.get(url);
+        if let Some(tag) = known_tag {
+            request = request.header(IF_NONE_MATCH, tag);
+        }
+        let response = request.send().map_err(|error| explain(&error, TIMEOUT))?;
+        match response.status() {
+            StatusCode::NOT_MODIFIED if known_tag.is_some() => Ok(Answer::Unchanged),
+            status if status.is_success() => content(response),
+            status => Err(refusal(status)),
+        }
+    }
+}
+
+fn content(response: Response) -> Result<Answer> {
+    let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+    let mut body = Vec::new();
+    response.take(MAX_FILE + 1).read_to_end(&mut body).map_err(|error| {
+        Failure::new(ErrorKind::Unavailable, format!("the connection broke: {}", innermost(&error)))
+    })?;
+    if body.len() as u64 > MAX_FILE {
+        let reason = format!("the file is larger than {} MiB", MAX_FILE >> 20);
+        return Err(Failure::new(ErrorKind::Limit, reason));
+    }
+    Ok(Answer::Content { body, tag })
+}
+
+/// A client that gives up after some time.
+pub(super) fn client_builder(timeout: Duration) -> ClientBuilder {
+    static PROVIDER: Once = Once::new();
+    // A program that uses this library may have chosen one already.
+    PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    ClientBuilder::new().timeout(timeout).user_agent(USER_AGENT)
+}
+
+/// What was asked for over TLS is not taken without.
+fn follow(attempt: Attempt<'_>) -> Action {
+    if attempt.previous().len() > MAX_REDIRECTS {
+        return attempt.error("there are too many redirects");
+    }
+    let was_safe = attempt.previous().last().is_some_and(|url| url.scheme() == "https");
+    if was_safe && attempt.url().scheme() != "https" {
+        return attempt.error("a redirect leads from https to an address without TLS");
+    }
+    attempt.follow()
+}
+
+/// Why there was no answer.
+pub(super) fn explain(error: &reqwest::Error, timeout: Duration) -> Failure {
+    if error.is_timeout() {
+        return Failure::timed_out(timeout);
+    }
+    let kind = if error.is_builder() { ErrorKind::Invalid } else { ErrorKind::Unavailable };
+    Failure::new(kind, innermost(error))
+}
+
+/// Why there was no answer that is of use.
+pub(super) fn refusal(status: StatusCode) -> Failure {
+    let kind = match status {
+        StatusCode::NOT_FOUND | StatusCode::GONE => ErrorKind::NotFound,
+        status if status.is_client_error() => ErrorKind::Denied,
+        _ => ErrorKind::Unavailable,
+    };
+    Failure::new(kind, format!("the server answers `{status}`"))
+}
+
+/// The error at the bottom, which says most: `connection refused`, not `error sending request`.
+pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,85 @@
+//! Repositories made with the real git, untouched by the configuration of who runs the tests.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A repository with files checked out, on the branch `main`.
+#[derive(Debug)]
+pub struct GitRepository {
+    path: PathBuf,
+}
+
+impl GitRepository {
+    /// A repository with one commit.
+    #[must_use]
+    pub fn with(path: &Path, files: &[(&str, &str)]) -> Self {
+        fs::create_dir_all(path).expect("a folder can be made");
+        let repository = Self { path: path.to_owned() };
+        repository.git(&["init", "--quiet", "--initial-branch=main"]);
+        repository.commit(files);
+        repository
+    }
+
+    /// Writes files and commits them; the commit's id.
+    pub fn commit(&self, files: &[(&str, &str)]) -> String {
+        for (path, content) in files {
+            let path = self.path.join(path);
+            fs::create_dir_all(path.parent().expect("it is below the folder")).expect("a folder can be made");
+            fs::write(path, content).expect("a file can be written");
+        }
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message=change"]);
+        self.head()
+    }
+
+    /// The id of the commit that is checked out.
+    #[must_use]
+    pub fn head(&self) -> String {
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    /// Commits a tree that git itself would not make; `entries` are its bytes.
+    pub fn commit_raw_tree(&self, entries: &[u8]) -> String {
+        let tree = self.git_with(&["hash-object", "-t", "tree", "-w", "--literally", "--stdin"], entries);
+        let commit = self.git(&["commit-tree", &tree, "-m", "made by hand"]);
+        self.git(&["update-ref", "refs/heads/raw", &commit]);
+        commit
+    }
+
+    /// The id of a file's content, which is stored.
+    #[must_use]
+    pub fn blob(&self, content: &str) -> String {
+        self.git_with(&["hash-object", "-w", "--stdin"], content.as_bytes())
+    }
+
+    /// Runs git; what it prints.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        self.git_with(arguments, b"")
+    }
+
+    fn git_with(&self, arguments: &[&str], input: &[u8]) -> String {
+        let mut git = isolated_git();
+        git.current_dir(&self.path).args(arguments);
+        let mut git = git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("git can be run");
+        git.stdin.take().expect("it is piped").write_all(input).expect("git reads");
+        let output = git.wait_with_output().expect("git ends");
+        assert!(output.status.success(), "git {arguments:?} failed");
+        String::from_utf8(output.stdout).expect("git prints text").trim().to_owned()
+    }
+}
+
+/// git with a configuration of its own.
+pub(crate) fn isolated_git() -> Command {
+    let mut git = Command::new("git");
+    let variables = std::env::vars_os().map(|(name, _)| name);
+    for name in variables.filter(|name| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        git.env_remove(name);
+    }
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    for name in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
+        git.env(name, "test");
+    }
+    git
+}
