@@ -21,11 +21,11 @@ pub(crate) fn set_tagged(node: &mut Node, text: &str, tag: Tag) -> Result<()> {
     Ok(())
 }
 
-/// Puts a string under a key of a mapping. A null takes none. With a number, a value that is new is one of those that
-/// share it.
-pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u32>) -> Result<()> {
+/// Puts a string under a key of a mapping and tells whether one was there. A null takes none. With a number, a value
+/// that is new is one of those that share it.
+pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u32>) -> Result<bool> {
     if is_null(node) {
-        return Ok(());
+        return Ok(false);
     }
     if !node.is_mapping() {
         let sentence = format!("expected a mapping to hold `{key}`, not {}", decode::described(node));
@@ -33,7 +33,7 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
     }
     if let Some(value) = node.get_mut(key) {
         value.overwrite(Node::string(text).with_style(value.style).at(value.span));
-        return Ok(());
+        return Ok(true);
     }
     if key == "<<" || key.is_empty() || yamltree::resolve(key, Dialect::V3) != Resolved::Str {
         // Kustomize writes the key unquoted and then fails to read it, with a dump of the resource.
@@ -47,7 +47,7 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
     if let Some(entries) = node.entries_mut() {
         entries.push(Entry { key: Node::plain(key), value });
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Refuses a mapping or a list.

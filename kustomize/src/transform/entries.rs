@@ -37,13 +37,16 @@ impl EntrySetter {
     fn change(&self, resource: &mut Resource) -> Result<()> {
         let places = self.specs.iter().filter(|spec| resource.gvk().is_selected(&spec.gvk)).count();
         let first = (places > 1).then(|| resource.hand_out_shares(self.entries.len()));
+        let mut overwritten = false;
         self.specs.apply(resource, Missing::Mapping, |node| {
             for (number, (key, value)) in (0..).zip(&self.entries) {
-                set_entry(node, key, value, first.map(|first| first + number))?;
+                overwritten |= set_entry(node, key, value, first.map(|first| first + number))?;
             }
             Ok(())
         })?;
-        resource.settle();
+        if overwritten {
+            resource.settle();
+        }
         Ok(())
     }
 }
