@@ -295,3 +295,159 @@ impl Builder {
         Data::Float(float)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::testing::table_json;
+
+    fn read(data: &[u8], version: HelmVersion) -> Result<String, String> {
+        load(data, "values.yaml", version, &mut Sources::default(), &mut Vec::new())
+            .map(|table| table_json(&table))
+            .map_err(|error| error.message().to_owned())
+    }
+
+    #[track_caller]
+    fn reads(text: &str, wanted: &str) {
+        assert_eq!(read(text.as_bytes(), HelmVersion::V4).as_deref(), Ok(wanted), "{text}");
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, wanted: &str) {
+        assert_eq!(read(text.as_bytes(), HelmVersion::V4), Err(wanted.to_owned()), "{text}");
+    }
+
+    // The answers are those of `helm template -f` 4.3.1.
+
+    #[test]
+    fn values_have_the_types_of_yaml_1_1() {
+        reads(
+            "a: 010\nb: 0o17\nc: 1_000\nd: 1:30\ne: 2020-01-01\nf: yes\ng: 12345678901234567890\nh: ~\n",
+            r#"{"a":8,"b":15,"c":1000,"d":"1:30","e":"2020-01-01","f":true,"g":12345678901234567000,"h":null}"#,
+        );
+        reads(
+            "a: !!binary aGk=\nb: !foo x\nc: !!int \"3\"\nd: !!str 3\n",
+            r#"{"a":"hi","b":"x","c":3,"d":"3"}"#,
+        );
+        reads(
+            "1.5: a\n2020-01-01: b\n0x10: c\non: x\n",
+            r#"{"1.5":"a","16":"c","2020-01-01":"b","true":"x"}"#,
+        );
+        reads("x: &x {p: 1}\nw: {<<: *x, q: 2}\nz: *x\n", r#"{"w":{"p":1,"q":2},"x":{"p":1},"z":{"p":1}}"#);
+    }
+
+    #[test]
+    fn documents_are_merged() {
+        reads(
+            "a: 1\nb: {x: 1, z: 2}\n---\nb: {x: null, w: 3}\na: {q: 1}\n",
+            r#"{"a":{"q":1},"b":{"w":3,"x":null,"z":2}}"#,
+        );
+        reads("--- # c\na: 1\n", r#"{"a":1}"#);
+        reads("---\n---\na: 1\n---\r\nb: 2\n---", r#"{"a":1,"b":2}"#);
+        // Within what the reader of lines takes for a document only the first counts.
+        reads("a: 1\n...\nb: 2\n", r#"{"a":1}"#);
+        reads("a: |\n  x\n---\nb: |\n  ---\n  c\n", r#"{"a":"x\n","b":"---\nc\n"}"#);
+        assert_eq!(read(b"a: 1\n---\nb: 2\n", HelmVersion::V3).as_deref(), Ok(r#"{"a":1}"#));
+    }
+
+    /// The reader of lines ends every one of them.
+    #[test]
+    fn the_last_line_always_ends() {
+        reads("a: |\n  x", r#"{"a":"x\n"}"#);
+        assert_eq!(read(b"a: |\n  x", HelmVersion::V3).as_deref(), Ok(r#"{"a":"x"}"#));
+    }
+
+    #[test]
+    fn nothing_is_no_values() {
+        for text in ["", "null\n", "---", "# c\n", "{}\n---\n"] {
+            reads(text, "{}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_mapping_is_refused() {
+        for (text, found) in [("- 1\n", "array"), ("foo\n", "string"), ("3\n", "number"), ("true\n", "bool")]
+        {
+            let message = format!(
+                "cannot unmarshal yaml document: error unmarshaling JSON: while decoding JSON: \
+                 json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+            );
+            refuses(text, &message);
+        }
+    }
+
+    #[test]
+    fn faults_are_told_in_go_s_words() {
+        let yaml = "cannot unmarshal yaml document: error converting YAML to JSON";
+        refuses("a: 1\n---\nb: [1\n", &format!("{yaml}: yaml: line 1: did not find expected ',' or ']'"));
+        refuses("---\nb: [1\n", &format!("{yaml}: yaml: line 2: did not find expected ',' or ']'"));
+        refuses("a: .inf\n", &format!("{yaml}: json: unsupported value: +Inf"));
+        refuses("~: 1\n", &format!("{yaml}: unsupported map key of type: %!s(<nil>), key: <nil>, value: 1"));
+        refuses("a: &x [*x]\n", &format!("{yaml}: yaml: anchor 'x' value contains itself"));
+        refuses(
+            "a: 1\n---  foo\nb: 2\n",
+            "error reading yaml document: invalid Yaml document separator: foo",
+        );
+        let encoding = read(b"a: \xff\n", HelmVersion::V4);
+        assert_eq!(encoding, Err(format!("{yaml}: yaml: invalid leading UTF-8 octet")));
+        let old = read(b"a: [", HelmVersion::V3);
+        assert!(old.is_err_and(|message| message.starts_with("error converting YAML to JSON: yaml: ")));
+    }
+
+    fn place(text: &[u8]) -> Option<String> {
+        let mut sources = Sources::default();
+        let error = load(text, "v.yaml", HelmVersion::V4, &mut sources, &mut Vec::new()).unwrap_err();
+        error.place().map(yamltree::Place::location)
+    }
+
+    #[test]
+    fn faults_have_places_in_the_file() {
+        assert_eq!(place(b"a: 1\n---\nb: @\n").as_deref(), Some("v.yaml:3:4"));
+        assert_eq!(place(b"a: 1\n---\nb: \xff\n").as_deref(), Some("v.yaml:3:4"));
+        assert_eq!(place(b"a: 1\n--- x\n").as_deref(), Some("v.yaml:2:1"));
+        assert_eq!(place(b"a: 1\n---\n- b\n").as_deref(), Some("v.yaml:3:1"));
+    }
+
+    #[test]
+    fn values_know_where_they_are_written() {
+        let text = "a: &x\n  b: 'c d'\n---\ne: [1, {f: *x}]\ng: *x\n";
+        let text = text.replace("---\n", "");
+        let mut sources = Sources::default();
+        let table =
+            load(text.as_bytes(), "v.yaml", HelmVersion::V4, &mut sources, &mut Vec::new()).expect("values");
+        let written = |item: &Item| &text[item.span.start as usize..item.span.end as usize];
+        let at = |path: &[&str]| table.lookup(path).map(written);
+        assert_eq!(at(&["a"]), Some("a"));
+        assert_eq!(at(&["a", "b"]), Some("b: 'c d'"));
+        // What an alias brings in is written where its anchor is.
+        assert_eq!(at(&["g"]), Some("g"));
+        assert_eq!(at(&["g", "b"]), Some("b: 'c d'"));
+        let Some(Data::List(items)) = table.get("e").map(|item| &item.data) else { panic!("a list") };
+        assert_eq!(items.iter().map(written).collect::<Vec<_>>(), ["1", "{f: *x}"]);
+    }
+
+    #[test]
+    fn what_is_not_meant_is_warned_of() {
+        let text =
+            "a: 1\non: x\nb: {c: 1, c: 2}\n\"on\": y\ntrue: z\nTrue: w\nd: 9007199254740993\n---\ny: 1\n";
+        let (mut sources, mut warnings) = (Sources::default(), Vec::new());
+        load(text.as_bytes(), "v.yaml", HelmVersion::V4, &mut sources, &mut warnings).expect("values");
+        let found: Vec<_> = warnings
+            .iter()
+            .map(|warning| {
+                let place = warning.place.as_ref().map(yamltree::Place::location).unwrap_or_default();
+                format!("{} {place} {}", warning.code.as_str(), warning.message)
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "HELM-W004 v.yaml:3:11 `c` is set twice in one mapping; the value of line 3 does not count",
+                "HELM-W004 v.yaml:5:1 `true` is set twice in one mapping; the value of line 2 does not count",
+                "HELM-W004 v.yaml:6:1 `True` is set twice in one mapping; the value of line 2 does not count",
+                "HELM-W014 v.yaml:7:4 a whole number of this size loses digits: values are floats",
+                "HELM-W005 v.yaml:9:1 the key `y` is a boolean in YAML 1.1 and becomes `true`",
+            ]
+        );
+    }
+}

@@ -3,7 +3,8 @@
 //! In: the text of a flag and the values so far. Out: the values with what it sets, each with its place in the flag.
 //! Refuses what Helm's `strvals` refuses, in its words, among them Go's own where its code would have panicked.
 
-use gotemplate::fmt::quoted;
+use gotemplate::Value;
+use gotemplate::fmt::{quoted, sprintf};
 use yamltree::{SourceId, Span};
 
 use super::draft::{Draft, Fields};
@@ -171,7 +172,10 @@ impl Parser<'_> {
         let start = self.at;
         let (rest, stop) = self.until(&['[', '.', '=']);
         if !rest.is_empty() {
-            return Err(Stop::Fault(format!("unexpected data at end of array index: {}", quote(&rest))));
+            return Err(Stop::Fault(format!(
+                "unexpected data at end of array index: {}",
+                quote_runes(&rest)
+            )));
         }
         match stop {
             None => Err(Stop::End),
@@ -410,4 +414,198 @@ fn no_conversion(found: &str, wanted: &str) -> Stop {
 
 fn quote(text: &str) -> String {
     quoted(text.as_bytes())
+}
+
+/// Go quotes a slice of runes one by one.
+fn quote_runes(text: &str) -> String {
+    let runes = Value::list(text.chars().map(|rune| Value::int(i64::from(u32::from(rune)))).collect());
+    let shown = sprintf(b"%q", &[runes], usize::MAX).unwrap_or_default();
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::values::draft;
+    use crate::values::testing::{parsed, table_json};
+
+    const FLAG: SourceId = 1 << 30;
+
+    const BASE: &str = "m: {x: 1, z: 2}\ns: str\nnil: null\nf: [1.5, {a: 1}]\n";
+
+    fn set(text: &str, mode: &Mode<'_>, version: HelmVersion) -> Result<String, String> {
+        let mut fields = draft::fields(&parsed(BASE));
+        parse(text, FLAG, mode, version, &mut fields).map_err(|error| error.message().to_owned())?;
+        // What the flag did not touch is left out.
+        for key in ["m", "s", "nil", "f"] {
+            let is_same = |draft: &Draft| matches!(draft, Draft::Item(item) if item.span.source != FLAG);
+            if fields.get(key).is_some_and(is_same) {
+                fields.remove(key);
+            }
+        }
+        Ok(table_json(&draft::freeze(fields)))
+    }
+
+    #[track_caller]
+    fn sets(text: &str, wanted: &str) {
+        assert_eq!(set(text, &Mode::Typed, HelmVersion::V4).as_deref(), Ok(wanted), "{text}");
+    }
+
+    #[track_caller]
+    fn refuses(text: &str, wanted: &str) {
+        assert_eq!(set(text, &Mode::Typed, HelmVersion::V4), Err(wanted.to_owned()), "{text}");
+    }
+
+    // The answers are those of `helm template --set` 4.3.1.
+
+    #[test]
+    fn keys_and_values() {
+        sets("a.b.c=1,a.d=x", r#"{"a":{"b":{"c":1},"d":"x"}}"#);
+        sets("a=", r#"{"a":""}"#);
+        sets("a=1,", r#"{"a":1}"#);
+        sets("=1", "{}");
+        sets(".a=1", "{}");
+        sets("a=1=2", r#"{"a":"1=2"}"#);
+        sets(" a = 1 ", r#"{" a ":" 1 "}"#);
+        sets("a\\.b=1", r#"{"a.b":1}"#);
+        sets("a\\,b=1,c=1\\,2", r#"{"a,b":1,"c":"1,2"}"#);
+        sets("a=1\\", r#"{"a":1}"#);
+        sets("a.b=1,a=2", r#"{"a":2}"#);
+        sets("m=1", r#"{"m":1}"#);
+    }
+
+    #[test]
+    fn types() {
+        sets(
+            "a=true,b=FALSE,c=Null,d=nullx,l=fal\u{17f}e",
+            r#"{"a":true,"b":false,"c":null,"d":"nullx","l":false}"#,
+        );
+        sets(
+            "e=0,f=-0,g=+5,h=007,i=1.5,j=0x10,k=1e3",
+            r#"{"e":0,"f":0,"g":5,"h":"007","i":"1.5","j":"0x10","k":"1e3"}"#,
+        );
+        sets(
+            "i=9223372036854775807,j=9223372036854775808",
+            r#"{"i":9223372036854775807,"j":"9223372036854775808"}"#,
+        );
+    }
+
+    #[test]
+    fn lists() {
+        sets("a[0]=1,a[2]=x", r#"{"a":[1,null,"x"]}"#);
+        sets("a[1].b=1,a[1].c=2", r#"{"a":[null,{"b":1,"c":2}]}"#);
+        sets("a[0][1]=x", r#"{"a":[[null,"x"]]}"#);
+        sets("a={1,x,true,}", r#"{"a":[1,"x",true,""]}"#);
+        sets("a={}", r#"{"a":[""]}"#);
+        sets("a={1,2}x=3", r#"{"a":[1,2],"x":3}"#);
+        sets("a.b={},c=1", r#"{"a":{"b":[""]},"c":1}"#);
+        sets("a[1]={1}", r#"{"a":[null,[1]]}"#);
+        sets("a[0]=1,a[0].b=2", r#"{"a":[{"b":2}]}"#);
+        sets("a[0].b.c=1,a[0].b.d[1]=2", r#"{"a":[{"b":{"c":1,"d":[null,2]}}]}"#);
+        sets("f[0]=1", r#"{"f":[1,{"a":1}]}"#);
+    }
+
+    /// Helm takes the end of the text for a good end wherever its error holds that of the reader.
+    #[test]
+    fn ends_that_pass() {
+        for text in ["a[0", "a[0]", "a[0].", "a[0][0"] {
+            let wanted = if text == "a[0" { "{}" } else { r#"{"a":[]}"# };
+            sets(text, wanted);
+        }
+        sets("a.", "{}");
+        sets("a[0].b=", r#"{"a":[]}"#);
+        let old = set("a[0", &Mode::Typed, HelmVersion::V3);
+        assert_eq!(old, Err("error parsing index: EOF".to_owned()));
+    }
+
+    #[test]
+    fn faults() {
+        refuses("a", "key \"a\" has no value");
+        refuses("a\\", "key \"a\" has no value");
+        refuses("a.b", "key \"b\" has no value");
+        refuses("a,b=1", "key \"a\" has no value (cannot end with ,)");
+        refuses("a.=1", "key map \"a\" has no value");
+        refuses("x=1,.=2", "key map \"\" has no value");
+        refuses("a={1,2", "list must terminate with '}'");
+        refuses("a={{1},2}", "key \"2}\" has no value");
+        refuses("a[0]xy=1", "unexpected data at end of array index: ['x' 'y']");
+        refuses("a[x]=1", "error parsing index: strconv.Atoi: parsing \"x\": invalid syntax");
+        refuses(
+            "a[99999999999999999999]=1",
+            "error parsing index: strconv.Atoi: parsing \"99999999999999999999\": value out of range",
+        );
+        refuses("a[-1]=1", "negative -1 index not allowed");
+        refuses("a[65537]=1", "index of 65537 is greater than maximum supported index of 65536");
+        sets(&"x.".repeat(30), "{}");
+        refuses(
+            &("x.".repeat(31) + "x=1"),
+            "value name nested level is greater than maximum supported nested level of 30",
+        );
+    }
+
+    /// Helm's code panics here, and prints what Go says of it.
+    #[test]
+    fn values_of_another_type() {
+        let no_map = "unable to parse key: interface conversion: interface {} is";
+        refuses("a=1,a.b=2", &format!("{no_map} int64, not map[string]interface {{}}"));
+        refuses("a[0]=1,a.b=2", &format!("{no_map} []interface {{}}, not map[string]interface {{}}"));
+        refuses("a.b=1,a[0]=2", &format!("{no_map} map[string]interface {{}}, not []interface {{}}"));
+        refuses("nil.b=1", &format!("{no_map} nil, not map[string]interface {{}}"));
+        refuses("s.t=1", &format!("{no_map} string, not map[string]interface {{}}"));
+        refuses("a[0]=1,a[0][0]=2", &format!("{no_map} int64, not []interface {{}}"));
+        refuses("m.x.q=1", &format!("{no_map} float64, not map[string]interface {{}}"));
+    }
+
+    #[test]
+    fn other_modes() {
+        let with = |text, mode: &Mode<'_>| set(text, mode, HelmVersion::V4);
+        assert_eq!(
+            with("a=1,b={x,2},c=null", &Mode::String).as_deref(),
+            Ok(r#"{"a":"1","b":["x","2"],"c":"null"}"#)
+        );
+        assert_eq!(with("a={x,y},b.c[0]=1", &Mode::Literal).as_deref(), Ok(r#"{"a":"{x,y},b.c[0]=1"}"#));
+        assert_eq!(with("a\\.b=1", &Mode::Literal).as_deref(), Ok(r#"{"a\\":{"b":"1"}}"#));
+        assert_eq!(
+            with(r#"a={"b": [1, 2]}, c=,d= ,e[1]="x"  , f.g=1.0"#, &Mode::Json).as_deref(),
+            Ok(r#"{" c":null," f":{"g":1},"a":{"b":[1,2]},"d":null,"e":[null,"x"]}"#)
+        );
+        assert!(with("a=x", &Mode::Json).is_err());
+        let read = |name: &str| match name {
+            "bad" => Err(Error::invalid("open bad: no such file or directory")),
+            "binary" => Ok(b"\xff\x00".to_vec()),
+            name => Ok(name.to_uppercase().into_bytes()),
+        };
+        assert_eq!(with("a=x,b={y,z}", &Mode::File(&read)).as_deref(), Ok(r#"{"a":"X","b":["Y","Z"]}"#));
+        assert_eq!(with("a=bad", &Mode::File(&read)), Err("open bad: no such file or directory".to_owned()));
+        let mut fields = Fields::new();
+        parse("a=binary", 0, &Mode::File(&read), HelmVersion::V4, &mut fields).expect("a file");
+        let table = draft::freeze(fields);
+        let value = table.get("a").map(|item| item.data.to_value());
+        assert_eq!(
+            value.as_ref().and_then(|value| value.as_str()).map(gotemplate::Str::as_bytes),
+            Some(&b"\xff\x00"[..])
+        );
+    }
+
+    #[test]
+    fn growth_is_bounded() {
+        let many: String = (0..10).map(|name| format!("k{name}[65000]=1,")).collect();
+        refuses(&many, "indexes add more than 262144 items to lists");
+        refuses(&("a".to_owned() + &"[0]".repeat(1000) + "=1"), "lists are nested more than 100 deep");
+    }
+
+    #[test]
+    fn places_are_those_of_the_flag() {
+        let text = "a.b=1,c={x,y},d[0].e=z";
+        let mut fields = Fields::new();
+        parse(text, 7, &Mode::Typed, HelmVersion::V4, &mut fields).expect("values");
+        let table = draft::freeze(fields);
+        let written = |path: &[&str]| {
+            table.lookup(path).map(|item| &text[item.span.start as usize..item.span.end as usize])
+        };
+        assert_eq!(written(&["a"]), Some("a."));
+        assert_eq!(written(&["a", "b"]), Some("b=1"));
+        assert_eq!(written(&["c"]), Some("c={x,y}"));
+        assert_eq!(written(&["d"]), Some("d[0]"));
+    }
 }

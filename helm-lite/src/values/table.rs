@@ -109,6 +109,22 @@ impl Table {
     pub(crate) fn has_null(&self) -> bool {
         self.0.has_null
     }
+
+    /// The table without keys that are null, here and in the tables in it, but not in lists.
+    pub(crate) fn without_nulls(&self) -> Self {
+        if !self.has_null() {
+            return self.clone();
+        }
+        let kept = self.entries().iter().filter(|(_, item)| !item.data.is_null());
+        let entries = kept.map(|(key, item)| {
+            let data = match &item.data {
+                Data::Table(table) => Data::Table(table.without_nulls()),
+                data => data.clone(),
+            };
+            (key.clone(), Item { data, span: item.span })
+        });
+        Self::from_sorted(entries.collect())
+    }
 }
 
 impl Data {
