@@ -72,15 +72,15 @@ pub struct Limits {
     pub output: usize,
     /// Templates within templates: Go's own limit.
     pub depth: u32,
-    /// Bytes of stack: templates within templates may not reach the end of the thread's.
+    /// Bytes of stack, of which templates within templates take two to fifteen thousand per level.
+    /// The default is safe in every thread; who starts one with more can allow more.
     pub stack: usize,
 }
 
 impl Default for Limits {
-    /// A large chart takes a million steps and a megabyte. The stack is that of a program's first
-    /// thread on Linux (8 MiB) less some reserve.
+    /// A large chart takes a million steps and a megabyte.
     fn default() -> Self {
-        Self { steps: 500_000_000, output: 256 << 20, depth: 100_000, stack: 6 << 20 }
+        Self { steps: 500_000_000, output: 256 << 20, depth: 100_000, stack: 1 << 20 }
     }
 }
 
@@ -196,7 +196,7 @@ impl<'a> Context<'a> {
     /// where the stack ends before, the message is the same, for what has gone wrong is.
     pub(crate) fn enter(&mut self) -> Result<(), String> {
         let most = self.options.limits.depth;
-        if self.usage.depth >= most || self.usage.stack.is_used_up() {
+        if self.usage.depth >= most || self.is_too_deep() {
             return Err(format!("exceeded maximum template depth ({most})"));
         }
         self.usage.depth += 1;
@@ -209,6 +209,11 @@ impl<'a> Context<'a> {
         let result = run(self);
         self.usage.depth = depth;
         result
+    }
+
+    /// Whether there is no more stack to use.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.usage.stack.is_used_up()
     }
 
     /// Counts a template that has ended.

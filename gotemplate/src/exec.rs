@@ -26,10 +26,11 @@ pub(crate) fn execute<'t>(
     let mut executor = Executor {
         context,
         template,
-        out: Vec::new(),
-        variables: Vec::new(),
+        // What most templates need, so that nothing has to grow step by step.
+        out: Vec::with_capacity(256),
+        variables: Vec::with_capacity(template.tree.slots),
         base: 0,
-        arguments: Vec::new(),
+        arguments: Vec::with_capacity(8),
         site: Site::None,
     };
     executor.template(template, &Operand::concrete(data))?;
@@ -273,6 +274,9 @@ impl<'t> Executor<'t> {
 
     /// Counts a step against the limits.
     fn step(&mut self) -> Result<(), Error> {
+        if self.context.is_too_deep() {
+            return Err(self.fail_with(ErrorKind::Limit, "template is nested too deep"));
+        }
         self.context.spend(1).map_err(|error| self.fail_with(ErrorKind::Limit, error.text()))
     }
 

@@ -101,7 +101,8 @@ impl<'a> Reader<'a> {
         if self.next >= self.args.len() {
             return Directive::Missing(verb);
         }
-        if verb == 'v' {
+        // Like `%v` to the end, and then wrong: `%w` is for errors.
+        if matches!(verb, 'v' | 'w') {
             self.flags.sharp_v = std::mem::take(&mut self.flags.sharp);
             self.flags.plus_v = std::mem::take(&mut self.flags.plus);
         }

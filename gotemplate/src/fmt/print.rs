@@ -132,6 +132,7 @@ impl<'a> Printer<'a> {
             (Value::Nil, _) => self.bad_verb(value, verb)?,
             (_, 'T') => self.string_cut(value.type_name().as_bytes()),
             (Value::List(_) | Value::Map(_) | Value::Bytes(_), 'p') => self.push(ADDRESS),
+            (_, 'w') => self.bad_verb(value, verb)?,
             _ => self.value(value, verb)?,
         }
         Ok(())

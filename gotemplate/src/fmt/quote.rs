@@ -35,6 +35,13 @@ pub(crate) fn characters(bytes: &[u8]) -> impl Iterator<Item = Result<char, u8>>
 
 fn push_quoted(out: &mut String, bytes: &[u8], quote: char, ascii: bool) {
     out.push(quote);
+    // Most texts need no escapes.
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\' && char::from(*byte) != quote;
+    if bytes.iter().all(plain) {
+        out.extend(bytes.iter().copied().map(char::from));
+        out.push(quote);
+        return;
+    }
     for character in characters(bytes) {
         match character {
             Ok(c) => push_escaped(out, c, quote, ascii),

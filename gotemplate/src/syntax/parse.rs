@@ -24,8 +24,8 @@ const DEEPEST: usize = 10_000;
 /// How many commands a pipeline may have, as in Go.
 const LONGEST: usize = 100_000;
 
-/// How much stack parsing may use: a thread has at least two megabytes.
-const STACK: usize = 1 << 20;
+/// How much stack parsing may use, also amid execution: a thread has at least two megabytes.
+const STACK: usize = 1 << 19;
 
 /// The templates of one text.
 #[derive(Debug)]
