@@ -40,6 +40,6 @@ fn files(text: &str) -> MemoryFiles {
 }
 
 fn run(files: &MemoryFiles) -> Option<Output> {
-    let world = World { files, remote: None, charts: None, functions: None, variable: &|_| None };
+    let world = World { files, remote: None, charts: None, functions: None };
     build(Path::new("/"), world, &Options::default(), &Shared::default()).ok()
 }

@@ -29,7 +29,7 @@ fn build_in_memory(
     options: &Options,
 ) -> Result<Output, Error> {
     let memory: MemoryFiles = files.iter().map(|(path, text)| (path, text.as_bytes())).collect();
-    let world = World { files: &memory, remote: None, charts, functions: None, variable: &|_| None };
+    let world = World { files: &memory, remote: None, charts, functions: None };
     build(Path::new("/"), world, options, &Shared::default())
 }
 

@@ -199,6 +199,4 @@ pub struct World<'a> {
     pub charts: Option<&'a dyn ChartInflator>,
     /// Functions by exec.
     pub functions: Option<&'a dyn FunctionRunner>,
-    /// Environment variables, which a `.env` file takes by naming them.
-    pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
 }

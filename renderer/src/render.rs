@@ -70,7 +70,6 @@ impl Renderer {
             remote: Some(&self.remotes),
             charts: None,
             functions: Some(&self.functions),
-            variable: &|name| std::env::var(name).ok(),
         };
         let build = || kustomize::build(target, world, &self.config.options, &self.shared);
         // A fault of ours in one target is no reason to lose the others.
