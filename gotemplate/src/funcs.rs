@@ -29,7 +29,7 @@ mod words;
 
 use crate::function::Function;
 
-pub(crate) use encoding::base64_encode;
+pub use encoding::base64_encode;
 
 /// Every Sprig function.
 pub const SPRIG: &[&[Function]] = &[

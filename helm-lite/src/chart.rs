@@ -11,6 +11,7 @@ use yamltree::Node;
 use crate::sources::Sources;
 use crate::values::Table;
 pub use ignore::IgnoreRules;
+pub(crate) use load::{sanitized, text};
 
 /// A file of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]

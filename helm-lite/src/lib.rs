@@ -3,17 +3,25 @@
 //! Pure: charts come in as files in memory, and what they ask of the world (the time, randomness, objects of a
 //! cluster) through [`Options`]. `render.rs` reads top to bottom.
 
+mod capabilities;
 mod chart;
 mod error;
+mod funcs;
 pub mod manifest;
+mod objects;
+mod options;
 pub mod pattern;
+mod render;
 mod sources;
 pub mod values;
 mod version;
 mod warning;
 
+pub use capabilities::{API_VERSIONS, KubeVersion};
 pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata};
 pub use error::{Error, ErrorKind, Step};
+pub use options::Options;
+pub use render::{Output, render};
 pub use sources::Sources;
 pub use version::HelmVersion;
 pub use warning::{Code, Warning};

@@ -33,7 +33,8 @@ pub const FUNCS: &[Function] = &[
 ];
 
 /// The bytes in base64.
-pub(crate) fn base64_encode(bytes: &[u8]) -> String {
+#[must_use]
+pub fn base64_encode(bytes: &[u8]) -> String {
     BASE64.encode(bytes)
 }
 

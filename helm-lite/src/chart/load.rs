@@ -247,7 +247,7 @@ impl Dependency {
 }
 
 /// A field that is a string, which numbers and booleans are turned into.
-fn text(node: &Node, key: &str) -> String {
+pub(crate) fn text(node: &Node, key: &str) -> String {
     let Some(node) = node.get(key) else { return String::new() };
     match node.resolved(Dialect::V2) {
         Ok(Resolved::Null) | Err(_) => String::new(),
@@ -257,7 +257,7 @@ fn text(node: &Node, key: &str) -> String {
 }
 
 /// Blanks of all kinds become spaces, and what cannot be printed goes.
-fn sanitized(text: &str) -> String {
+pub(crate) fn sanitized(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_whitespace() { ' ' } else { c })
         .filter(|c| *c == ' ' || gotemplate::unicode::is_print(*c))

@@ -1,0 +1,33 @@
+//! The functions that Helm adds to Sprig's, or has in their place.
+
+mod json;
+mod template;
+mod yaml;
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+use gotemplate::{Function, Functions, Str, funcs::SPRIG};
+
+pub(crate) use template::{FAILURE, without_no_value};
+pub(crate) use yaml::{node_value, to_yaml};
+
+/// All functions that templates of a chart know.
+pub(crate) fn functions() -> Functions {
+    let own: [&'static [Function]; 3] = [json::FUNCS, template::FUNCS, yaml::FUNCS];
+    let tables: Vec<_> = SPRIG.iter().copied().chain(own).collect();
+    Functions::new(&tables)
+}
+
+/// What the functions of one rendering share.
+#[derive(Debug, Default)]
+pub(crate) struct Host {
+    /// How often each template is being included now.
+    pub(crate) included: RefCell<HashMap<Str, u32>>,
+    /// Whether `required` and `fail` let templates go on.
+    pub(crate) lint: bool,
+    /// The template file that is being executed.
+    pub(crate) file: RefCell<String>,
+    /// The files that looked for objects of the cluster.
+    pub(crate) lookups: RefCell<BTreeSet<String>>,
+}

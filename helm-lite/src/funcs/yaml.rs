@@ -1,0 +1,426 @@
+//! YAML: values to text as `sigs.k8s.io/yaml` and go-yaml v3 write them, and back.
+//!
+//! `toYaml` goes through JSON, so it shows what Go's JSON encoder makes of a value. Texts are read by YAML 1.1.
+
+use std::borrow::Cow;
+
+use gotemplate::funcs::base64_encode;
+use gotemplate::{CallError, Context, Function, Map, Str, Type, Value};
+use yamltree::{
+    Dialect, DuplicateKeys, EmitOptions, Emitter, Expansion, Node, ParseOptions, Scalar, SigsWriter, Sink,
+    Span, Start, decode, parse_first, send_values, sort_by_key_order,
+};
+
+pub(super) const FUNCS: &[Function] = &[
+    Function::new("fromYaml", &[Type::String], from_yaml),
+    Function::new("fromYamlArray", &[Type::String], from_yaml_array),
+    Function::new("mustToYaml", &[Type::Any], must_to_yaml_function),
+    Function::new("toYaml", &[Type::Any], to_yaml_function),
+    Function::new("toYamlPretty", &[Type::Any], to_yaml_pretty),
+];
+
+/// How many lists and maps may be within each other: beyond this a value is taken for one that contains itself.
+const DEEPEST: usize = 1000;
+
+/// Nothing for what cannot be written.
+fn to_yaml_function(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(to_yaml(&args[0], context.options().limits.output).unwrap_or_default().into())
+}
+
+fn must_to_yaml_function(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(to_yaml(&args[0], context.options().limits.output)?.into())
+}
+
+/// A value as YAML, without the line break at its end.
+///
+/// # Errors
+/// Go's words about what has no JSON, or when it is longer than `limit` bytes.
+pub(crate) fn to_yaml(value: &Value, limit: usize) -> Result<String, CallError> {
+    let mut out = String::new();
+    let mut writer = SigsWriter::new(&mut out);
+    let mut walk = Walk { sink: &mut writer, left: limit, depth: 0 };
+    walk.value(value)?;
+    writer.end();
+    if out.ends_with('\n') {
+        out.pop();
+    }
+    Ok(out)
+}
+
+/// Sends a value to a sink as what it is in JSON.
+struct Walk<'s, S> {
+    sink: &'s mut S,
+    /// How many bytes may still come.
+    left: usize,
+    depth: usize,
+}
+
+impl<S: Sink> Walk<'_, S> {
+    fn value(&mut self, value: &Value) -> Result<(), CallError> {
+        match value {
+            Value::Nil => self.scalar(&Scalar::Null),
+            Value::Bool(truth) => self.scalar(&Scalar::Bool(*truth)),
+            Value::Int(_, number) => self.scalar(&Scalar::Int(*number)),
+            Value::Uint(_, number) => self.scalar(&uint(*number)),
+            Value::Float(number) => {
+                let scalar = Scalar::float(*number, Span::NONE).map_err(|error| error.go_text())?;
+                self.scalar(&scalar)
+            }
+            Value::Complex(..) => Err(format!("json: unsupported type: {}", value.type_name()).into()),
+            Value::Str(text) => self.scalar(&Scalar::Str(json_text(text))),
+            Value::Bytes(bytes) => self.scalar(&Scalar::Str(base64_encode(bytes).into())),
+            Value::List(list) if list.is_nil() => self.scalar(&Scalar::Null),
+            Value::Map(map) if map.is_nil() => self.scalar(&Scalar::Null),
+            Value::List(list) => {
+                self.enter(value)?;
+                let items = list.items();
+                self.sink.sequence_start(items.is_empty());
+                for item in items.iter() {
+                    self.value(item)?;
+                }
+                self.sink.sequence_end();
+                self.depth -= 1;
+                Ok(())
+            }
+            Value::Map(map) => {
+                let entries = map.entries();
+                self.entries(value, entries.iter().map(|(key, value)| (json_text(key), value)).collect())
+            }
+            Value::Object(object) if object.is_nil() => self.scalar(&Scalar::Null),
+            Value::Object(object) => match object.marshalled().or_else(|| object.underlying()) {
+                Some(plain) => self.value(&plain),
+                None => {
+                    let fields = object.fields();
+                    let entries = fields.iter().map(|(name, value)| (Cow::Borrowed(*name), value)).collect();
+                    self.entries(value, entries)
+                }
+            },
+        }
+    }
+
+    fn entries(&mut self, of: &Value, mut entries: Vec<(Cow<'_, str>, &Value)>) -> Result<(), CallError> {
+        self.enter(of)?;
+        sort_by_key_order(&mut entries, |(key, _)| key);
+        self.sink.mapping_start(entries.is_empty());
+        for (key, value) in &entries {
+            self.spend(key.len())?;
+            self.sink.key(key, Span::NONE).map_err(|error| error.go_text())?;
+            self.value(value)?;
+        }
+        self.sink.mapping_end();
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn scalar(&mut self, scalar: &Scalar<'_>) -> Result<(), CallError> {
+        self.spend(if let Scalar::Str(text) = scalar { text.len() } else { 1 })?;
+        Ok(self.sink.value(scalar, Span::NONE).map_err(|error| error.go_text())?)
+    }
+
+    fn enter(&mut self, value: &Value) -> Result<(), CallError> {
+        self.depth += 1;
+        self.spend(1)?;
+        if self.depth > DEEPEST {
+            return Err(cycle(value));
+        }
+        Ok(())
+    }
+
+    /// Counts what is written, and what indents it.
+    fn spend(&mut self, bytes: usize) -> Result<(), CallError> {
+        match self.left.checked_sub(bytes + self.depth) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(CallError::limit("YAML is longer than the output of a template may be")),
+        }
+    }
+}
+
+fn cycle(value: &Value) -> CallError {
+    format!("json: unsupported value: encountered a cycle via {}", value.type_name()).into()
+}
+
+fn uint(number: u64) -> Scalar<'static> {
+    i64::try_from(number).map_or(Scalar::Uint(number), Scalar::Int)
+}
+
+/// A text as JSON holds it: each byte that is not UTF-8 is replaced.
+fn json_text(text: &Str) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(text) {
+        return text.into();
+    }
+    let mut valid = String::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        valid.push_str(chunk.valid());
+        valid.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    valid.into()
+}
+
+/// go-yaml v3 with two spaces a level: list items are indented too, and nothing is folded.
+const PRETTY: EmitOptions = EmitOptions { dialect: Dialect::V3, indent: 2, compact_sequences: false };
+
+fn to_yaml_pretty(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    let mut out = String::new();
+    let mut emitter = Emitter::new(&mut out, PRETTY);
+    let mut pretty = Pretty { emitter: &mut emitter, left: context.options().limits.output, depth: 0 };
+    pretty.value(&args[0])?;
+    emitter.document_end();
+    if out.ends_with('\n') {
+        out.pop();
+    }
+    Ok(out.into())
+}
+
+/// Writes a value as it is, without the way through JSON.
+struct Pretty<'e, 'o> {
+    emitter: &'e mut Emitter<'o>,
+    left: usize,
+    depth: usize,
+}
+
+impl Pretty<'_, '_> {
+    fn value(&mut self, value: &Value) -> Result<(), CallError> {
+        let size = value.as_str().map_or(1, |text| text.len());
+        let left = self.left.checked_sub(size + self.depth);
+        self.left =
+            left.ok_or_else(|| CallError::limit("YAML is longer than the output of a template may be"))?;
+        match value {
+            Value::Nil => self.emitter.plain("null"),
+            Value::Bool(truth) => self.emitter.plain(if *truth { "true" } else { "false" }),
+            Value::Int(_, number) => self.emitter.plain(&number.to_string()),
+            Value::Uint(_, number) => self.emitter.plain(&number.to_string()),
+            Value::Float(number) => self.emitter.float(*number),
+            Value::Complex(..) => return Err(format!("cannot marshal type: {}", value.type_name()).into()),
+            Value::Str(text) => self.string(text),
+            Value::Bytes(bytes) => self.bytes(bytes),
+            Value::List(list) => self.items(value, &list.items())?,
+            Value::Map(map) => {
+                let entries = map.entries();
+                self.entries(value, entries.iter().map(|(key, value)| (key.to_text(), value)).collect())?;
+            }
+            Value::Object(object) if object.is_nil() => self.emitter.plain("null"),
+            Value::Object(object) => {
+                self.object(value, object.underlying(), object.text(), &object.fields())?
+            }
+        }
+        Ok(())
+    }
+
+    fn string(&mut self, text: &Str) {
+        match std::str::from_utf8(text) {
+            Ok(text) => self.emitter.string(text),
+            Err(_) => {
+                let properties = yamltree::Properties { anchor: None, tag: Some("!!binary") };
+                self.emitter.scalar(&base64_encode(text), yamltree::Style::Plain, properties);
+            }
+        }
+    }
+
+    /// A `[]uint8` is a list like any other here.
+    fn bytes(&mut self, bytes: &Str) {
+        self.emitter.sequence_start(Start { empty: bytes.is_empty(), ..Start::default() });
+        for byte in bytes.iter() {
+            self.emitter.plain(&byte.to_string());
+        }
+        self.emitter.sequence_end();
+    }
+
+    fn items(&mut self, of: &Value, items: &[Value]) -> Result<(), CallError> {
+        self.enter(of)?;
+        self.emitter.sequence_start(Start { empty: items.is_empty(), ..Start::default() });
+        for item in items {
+            self.value(item)?;
+        }
+        self.emitter.sequence_end();
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn entries(&mut self, of: &Value, mut entries: Vec<(Cow<'_, str>, &Value)>) -> Result<(), CallError> {
+        self.enter(of)?;
+        sort_by_key_order(&mut entries, |(key, _)| key);
+        self.emitter.mapping_start(Start { empty: entries.is_empty(), ..Start::default() });
+        for (key, value) in &entries {
+            self.emitter.string(key);
+            self.value(value)?;
+        }
+        self.emitter.mapping_end();
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// A struct's fields go by their names in small letters.
+    fn object(
+        &mut self,
+        of: &Value,
+        underlying: Option<Value>,
+        text: Option<Str>,
+        fields: &[(&'static str, Value)],
+    ) -> Result<(), CallError> {
+        match (underlying, text) {
+            (Some(plain), _) => self.value(&plain),
+            (None, Some(text)) if fields.is_empty() => {
+                self.string(&text);
+                Ok(())
+            }
+            _ => {
+                let entries =
+                    fields.iter().map(|(name, value)| (name.to_lowercase().into(), value)).collect();
+                self.entries(of, entries)
+            }
+        }
+    }
+
+    fn enter(&mut self, value: &Value) -> Result<(), CallError> {
+        self.depth += 1;
+        if self.depth > DEEPEST { Err(cycle(value)) } else { Ok(()) }
+    }
+}
+
+fn from_yaml(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(match read(args) {
+        Ok(value) => map_or_error(value, DECODING),
+        Err(reason) => error_map(reason),
+    })
+}
+
+fn from_yaml_array(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+    Ok(match read(args) {
+        Ok(value) => list_or_error(value, DECODING),
+        Err(reason) => Value::list(vec![reason.into()]),
+    })
+}
+
+const DECODING: &str = "error unmarshaling JSON: while decoding JSON: ";
+
+/// A map with what went wrong, as the functions without `must` return it.
+pub(super) fn error_map(reason: String) -> Value {
+    Value::map([("Error", reason.into())])
+}
+
+/// The map that was read, or one that says why there is none. Null is an empty one.
+pub(super) fn map_or_error(value: Value, prefix: &str) -> Value {
+    match value {
+        Value::Map(_) => value,
+        Value::Nil => Map::nil(Type::MAP).into(),
+        other => error_map(unfit(&other, "map[string]interface {}", prefix)),
+    }
+}
+
+/// The list that was read, or one that says why there is none. Null is an empty one.
+pub(super) fn list_or_error(value: Value, prefix: &str) -> Value {
+    match value {
+        Value::List(_) => value,
+        Value::Nil => gotemplate::List::nil(Type::LIST).into(),
+        other => Value::list(vec![unfit(&other, "[]interface {}", prefix).into()]),
+    }
+}
+
+fn unfit(value: &Value, target: &str, prefix: &str) -> String {
+    let found = match value {
+        Value::Map(_) => "object",
+        Value::List(_) => "array",
+        Value::Str(_) => "string",
+        Value::Bool(_) => "bool",
+        _ => "number",
+    };
+    format!("{prefix}json: cannot unmarshal {found} into Go value of type {target}")
+}
+
+/// The first document of a text.
+fn read(args: &[Value]) -> Result<Value, String> {
+    let converting = |error: yamltree::Error| format!("error converting YAML to JSON: {}", error.go_text());
+    let bytes = args[0].as_str().map(|text| text.as_bytes()).unwrap_or_default();
+    let text = decode(bytes, 0).map_err(converting)?;
+    let options = ParseOptions {
+        dialect: Dialect::V2,
+        duplicate_keys: DuplicateKeys::KeepLast,
+        ..ParseOptions::default()
+    };
+    let document = parse_first(&text, 0, &options).map_err(converting)?;
+    let Some(mut root) = document.map(|document| document.root) else { return Ok(Value::Nil) };
+    root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(converting)?;
+    node_value(&root).map_err(converting)
+}
+
+/// The value that Go decodes from a tree without aliases.
+///
+/// # Errors
+/// What Go refuses on the way from YAML to JSON.
+pub(crate) fn node_value(node: &Node) -> Result<Value, yamltree::Error> {
+    let mut builder = Builder::default();
+    send_values(node, Dialect::V2, &mut builder)?;
+    Ok(builder.done)
+}
+
+#[derive(Default)]
+struct Builder {
+    done: Value,
+    open: Vec<Open>,
+}
+
+/// An open collection.
+enum Open {
+    Map(Vec<(Str, Value)>, Str),
+    List(Vec<Value>),
+}
+
+impl Builder {
+    fn add(&mut self, value: Value) {
+        match self.open.last_mut() {
+            None => self.done = value,
+            Some(Open::List(items)) => items.push(value),
+            Some(Open::Map(entries, key)) => entries.push((std::mem::take(key), value)),
+        }
+    }
+
+    fn close(&mut self) {
+        match self.open.pop() {
+            None => {}
+            Some(Open::Map(entries, _)) => self.add(Value::map(entries)),
+            Some(Open::List(items)) => self.add(Value::list(items)),
+        }
+    }
+}
+
+impl Sink for Builder {
+    fn mapping_start(&mut self, _empty: bool) {
+        self.open.push(Open::Map(Vec::new(), Str::default()));
+    }
+
+    fn mapping_end(&mut self) {
+        self.close();
+    }
+
+    fn sequence_start(&mut self, _empty: bool) {
+        self.open.push(Open::List(Vec::new()));
+    }
+
+    fn sequence_end(&mut self) {
+        self.close();
+    }
+
+    fn key(&mut self, text: &str, _: Span) -> Result<(), yamltree::Error> {
+        if let Some(Open::Map(_, key)) = self.open.last_mut() {
+            *key = text.into();
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &Scalar<'_>, _: Span) -> Result<(), yamltree::Error> {
+        #[expect(clippy::cast_precision_loss, reason = "every number that comes through JSON is a float64")]
+        self.add(match value {
+            Scalar::Null => Value::Nil,
+            Scalar::Bool(truth) => Value::Bool(*truth),
+            Scalar::Int(int) => Value::Float(*int as f64),
+            Scalar::Uint(uint) => Value::Float(*uint as f64),
+            Scalar::Float(float) => Value::Float(*float),
+            Scalar::Timestamp(timestamp) => timestamp.to_string().into(),
+            Scalar::Str(text) => text.as_ref().into(),
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! What a rendering is told beside the chart and its values.
+
+use gotemplate::{Limits, Now, Random};
+
+use crate::capabilities::KubeVersion;
+
+/// The release, the cluster as it is pretended to be, and what templates are given of the world.
+#[derive(Clone)]
+pub struct Options<'a> {
+    /// `.Release.Name`.
+    pub release_name: String,
+    /// `.Release.Namespace`.
+    pub namespace: String,
+    /// Whether it is an upgrade and not an installation.
+    pub is_upgrade: bool,
+    /// `.Release.Revision`.
+    pub revision: i64,
+    /// `.Capabilities.KubeVersion`.
+    pub kube_version: KubeVersion,
+    /// What `.Capabilities.APIVersions` has beside the versions that Kubernetes itself knows.
+    pub api_versions: Vec<String>,
+    /// Whether `required` and `fail` let templates go on, as for a linter.
+    pub lint: bool,
+    /// Whether a value that does not exist is an error.
+    pub strict: bool,
+    /// The time that it is.
+    pub now: Now,
+    /// Fills a slice with random bytes; without it, functions that need some fail.
+    pub random: Option<&'a Random<'a>>,
+    /// The name of the local time zone in the IANA database.
+    pub zone: &'a str,
+    /// When to give up, for each template.
+    pub limits: Limits,
+}
+
+impl Default for Options<'_> {
+    /// As `helm template` without flags, at midnight of 1970-01-01 in UTC and without randomness.
+    fn default() -> Self {
+        Self {
+            release_name: "release-name".to_owned(),
+            namespace: "default".to_owned(),
+            is_upgrade: false,
+            revision: 1,
+            kube_version: KubeVersion::default(),
+            api_versions: Vec::new(),
+            lint: false,
+            strict: false,
+            now: Now::default(),
+            random: None,
+            zone: "UTC",
+            limits: Limits::default(),
+        }
+    }
+}
