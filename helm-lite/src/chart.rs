@@ -93,6 +93,8 @@ pub struct Dependency {
     pub tags: Vec<String>,
     /// The name it goes by here.
     pub alias: String,
-    /// What of its values becomes the parent's, as written.
+    /// What of its values becomes the parent's: as written, or a mapping of `child` and `parent` once they are imported.
     pub import_values: Vec<Node>,
+    /// Whether it was looked at and found to be enabled.
+    pub enabled: bool,
 }

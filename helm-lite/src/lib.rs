@@ -5,6 +5,7 @@
 
 mod capabilities;
 mod chart;
+mod dependencies;
 mod error;
 mod funcs;
 pub mod manifest;
@@ -19,6 +20,7 @@ mod warning;
 
 pub use capabilities::{API_VERSIONS, KubeVersion};
 pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata};
+pub use dependencies::process_dependencies;
 pub use error::{Error, ErrorKind, Step};
 pub use options::Options;
 pub use render::{Output, render};

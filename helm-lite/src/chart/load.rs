@@ -236,6 +236,7 @@ impl Dependency {
             tags: items("tags").iter().filter_map(Node::text).map(sanitized).collect(),
             alias: text(node, "alias"),
             import_values: items("import-values").to_vec(),
+            enabled: false,
         }
     }
 

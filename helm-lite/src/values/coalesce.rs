@@ -108,6 +108,16 @@ pub(crate) fn sources(chart: &Chart, user: &UserValues) -> Sources {
     sources
 }
 
+/// Puts the entries of one table below another, and returns that.
+pub(crate) fn coalesce_tables(
+    over: &Live,
+    below: Vec<(CompactString, Slot)>,
+    nulls: Nulls,
+    version: HelmVersion,
+) {
+    Pass { nulls, version, conflicts: &mut Conflicts::default() }.tables(over, below, &Path::ROOT);
+}
+
 /// The keys that lead to a table, innermost first.
 pub(super) struct Path<'p> {
     outer: Option<&'p Path<'p>>,

@@ -50,17 +50,28 @@ impl Live {
         self.0.borrow_mut().get_mut(key)?.thaw()
     }
 
-    /// The entries as they are now.
+    /// The value at a path of keys.
+    pub(crate) fn lookup(&self, path: &[&str]) -> Option<Slot> {
+        let (last, tables) = path.split_last()?;
+        tables.iter().try_fold(self.clone(), |table, key| table.table(key))?.get(last)
+    }
+
+    /// The entries as they are now. Tables among them are the same ones.
     pub(crate) fn entries(&self) -> Vec<(CompactString, Slot)> {
+        self.thaw_tables();
         self.0.borrow().iter().map(|(key, slot)| (key.clone(), slot.clone())).collect()
     }
 
     /// Another table with the same values: tables in it are the same ones.
     pub(crate) fn shallow_copy(&self) -> Self {
+        self.thaw_tables();
+        Self(Rc::new(RefCell::new(self.0.borrow().clone())))
+    }
+
+    fn thaw_tables(&self) {
         self.0.borrow_mut().values_mut().for_each(|slot| {
             slot.thaw();
         });
-        Self(Rc::new(RefCell::new(self.0.borrow().clone())))
     }
 
     /// The table as it is now.
@@ -72,12 +83,13 @@ impl Live {
         if let Some(table) = known.get(&self.address()) {
             return table.clone();
         }
-        let frozen = self.entries().into_iter().map(|(key, slot)| {
+        let slots = self.0.borrow();
+        let frozen = slots.iter().map(|(key, slot)| {
             let item = match slot {
-                Slot::Item(item) => item,
-                Slot::Live(live, span) => Item { data: Data::Table(live.freeze_known(known)), span },
+                Slot::Item(item) => item.clone(),
+                Slot::Live(live, span) => Item { data: Data::Table(live.freeze_known(known)), span: *span },
             };
-            (key, item)
+            (key.clone(), item)
         });
         let table = Table::from_sorted(frozen.collect());
         known.insert(self.address(), table.clone());

@@ -10,9 +10,12 @@ mod merge;
 mod set;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use coalesce::{Coalesced, coalesce};
+pub(crate) use coalesce::{Nulls, coalesce_live, coalesce_tables, sources};
+pub(crate) use conflict::Conflicts;
 pub use file::load;
+pub(crate) use live::{Live, Slot};
 pub use merge::{Options, UserValues, ValuesFile, merge};
 pub use table::{Data, Item, Table};
