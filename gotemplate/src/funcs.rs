@@ -8,9 +8,11 @@ mod base_n;
 mod big;
 mod convert;
 mod copy;
+mod dates;
 mod decimal;
 mod defaults;
 mod dicts;
+mod durations;
 mod encoding;
 mod flow;
 mod lists;
@@ -31,8 +33,12 @@ use crate::function::Function;
 
 pub use encoding::base64_encode;
 
+/// Helm's functions over durations, which are not Sprig's.
+pub use durations::FUNCS as DURATIONS;
+
 /// Every Sprig function.
 pub const SPRIG: &[&[Function]] = &[
+    dates::FUNCS,
     defaults::FUNCS,
     dicts::FUNCS,
     encoding::FUNCS,
