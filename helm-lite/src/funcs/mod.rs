@@ -7,14 +7,15 @@ mod yaml;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use gotemplate::{Function, Functions, Str, funcs::SPRIG};
+use gotemplate::funcs::{DURATIONS, SPRIG};
+use gotemplate::{Function, Functions, Str};
 
 pub(crate) use template::{FAILURE, without_no_value};
 pub(crate) use yaml::{node_value, to_yaml};
 
 /// All functions that templates of a chart know.
 pub(crate) fn functions() -> Functions {
-    let own: [&'static [Function]; 3] = [json::FUNCS, template::FUNCS, yaml::FUNCS];
+    let own: [&'static [Function]; 4] = [DURATIONS, json::FUNCS, template::FUNCS, yaml::FUNCS];
     let tables: Vec<_> = SPRIG.iter().copied().chain(own).collect();
     Functions::new(&tables)
 }
