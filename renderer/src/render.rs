@@ -2,14 +2,16 @@
 //!
 //! In: a [`Config`] and targets. Out: what each target gave, in the order of the targets.
 
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use kustomize::{Output, Shared, World};
+use kustomize::{FileKind, Files, Output, Shared, World};
 
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
@@ -66,7 +68,7 @@ impl Renderer {
     /// The first thing that is wrong.
     pub fn render(&self, target: &Path) -> Result<Output> {
         let world = World {
-            files: &self.files,
+            files: &NamedFiles { disk: &self.files, remotes: &self.remotes },
             remote: Some(&self.remotes),
             charts: None,
             functions: Some(&self.functions),
@@ -133,6 +135,30 @@ impl Renderer {
                 }
             }
         })
+    }
+}
+
+/// The files of the disk, those from a server named by its address.
+struct NamedFiles<'r> {
+    disk: &'r Disk,
+    remotes: &'r Remotes,
+}
+
+impl Files for NamedFiles<'_> {
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
+        self.disk.resolve(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
+        self.disk.read(path)
+    }
+
+    fn list(&self, path: &Path) -> Vec<String> {
+        self.disk.list(path)
+    }
+
+    fn display(&self, path: &Path) -> String {
+        self.remotes.display(path).unwrap_or_else(|| self.disk.display(path))
     }
 }
 

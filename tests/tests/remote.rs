@@ -307,6 +307,15 @@ fn instead_of_in_gits_configuration_counts() {
     gives(&build(&folder, &["https://git.example.com/app//base"]), &config_map("one"));
 }
 
+#[test]
+fn the_proxy_in_gits_configuration_counts() {
+    let folder = Folder::with(&[]);
+    let proxy = Server::start(&folder.path(""), Habits::default());
+    folder.write("home/.gitconfig", &format!("[http]\n\tproxy = {}\n", proxy.url("")));
+    fails(&build(&folder, &["http://nowhere.invalid/org/repo//base"]), 1, "404");
+    assert_eq!(proxy.requests(), ["GET http://nowhere.invalid/org/repo/info/refs"]);
+}
+
 /// A repository `git/top` with the submodule `git/app` in `vendor/app`, at its present commit.
 fn with_submodule(folder: &Folder, url: &str) -> GitRepository {
     let app = GitRepository::with(
@@ -357,6 +366,32 @@ fn submodules_have_submodules() {
     outer.git(&["commit", "--quiet", "--message=submodule"]);
     let server = Server::start(&folder.path(""), Habits::default());
     gives(&build(&folder, &[&server.url("/git/outer")]), &config_map("submodule"));
+}
+
+#[test]
+fn submodules_nest_only_so_deep() {
+    let folder = Folder::with(&[]);
+    let mut inner =
+        GitRepository::with(&folder.path("git/0"), &[("kustomization.yaml", "namePrefix: a-\n")]).head();
+    for level in 1..=18 {
+        let path = format!("git/{level}");
+        let declaration = format!("[submodule \"s\"]\n\tpath = s\n\turl = ../{}\n", level - 1);
+        let outer = GitRepository::with(&folder.path(&path), &[(".gitmodules", &declaration)]);
+        outer.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{inner},s")]);
+        outer.git(&["commit", "--quiet", "--message=submodule"]);
+        inner = outer.head();
+    }
+    let entry = format!("file://{}", folder.path("git/18").display());
+    fails(&build(&folder, &[&entry]), 1, "nest more than 16 deep");
+}
+
+#[test]
+fn a_place_in_a_remote_file_is_named_by_its_address() {
+    let (folder, app) = with_app("one");
+    app.commit(&[("base/kustomization.yaml", "resources:\n- settings.yaml\nnamePrefx: a-\n")]);
+    let server = Server::start(&folder.path(""), Habits::default());
+    let place = server.url("/git/app//base/kustomization.yaml:3:1");
+    fails(&build(&folder, &[&server.url("/git/app//base?ref=main")]), 1, &place);
 }
 
 #[test]

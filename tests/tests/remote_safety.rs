@@ -198,9 +198,16 @@ fn credentials_come_from_gits_helpers() {
     assert!(!refused.stderr.contains("swordfish"), "{}", refused.stderr);
     // Nothing asks a terminal.
     fails(&build(&folder, &url, &[("SSL_CERT_FILE", &authority)]), 1, "wants credentials");
+    let header = "[http]\n\textraHeader = Authorization: Basic bWU6aHVudGVyMg==\n";
+    folder.write("home/.gitconfig", header);
+    gives(&build(&folder, &url, &[("SSL_CERT_FILE", &authority)]), CONFIG_MAP);
+    fs::remove_file(folder.path("home/.gitconfig")).expect("it was there");
+    let host = server.host();
+    folder.write("home/.netrc", "machine localhost\nlogin me\npassword hunter2\n");
+    gives(&build(&folder, &url, &[("SSL_CERT_FILE", &authority)]), CONFIG_MAP);
+    fs::remove_file(folder.path("home/.netrc")).expect("it was there");
     // git's own way to name an authority.
     folder.write("home/.gitconfig", "[credential]\n\thelper = store\n");
-    let host = server.host();
     folder.write("home/.git-credentials", &format!("https://me:hunter2@{host}\n"));
     gives(&build(&folder, &url, &[("GIT_SSL_CAINFO", &authority)]), CONFIG_MAP);
 }

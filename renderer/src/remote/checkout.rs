@@ -66,13 +66,7 @@ pub(super) fn write(repository: &gix::Repository, commit: ObjectId, folder: &Pat
         .and_then(|commit| commit.tree_id())
         .map_err(|error| damaged(&error))?;
     fs::create_dir(folder).map_err(|error| Failure::cache("make the folder", folder, &error))?;
-    let mut checkout = Checkout {
-        repository,
-        top: folder.join("tree"),
-        entries_left: MAX_ENTRIES,
-        bytes_left: MAX_BYTES,
-        links: Vec::new(),
-    };
+    let mut checkout = Checkout::new(repository, folder.join("tree"));
     checkout.write(tree.detach())?;
     let links = folder.join("links");
     fs::write(&links, Link::write_all(&checkout.links))
@@ -94,7 +88,11 @@ struct Pending {
     depth: usize,
 }
 
-impl Checkout<'_> {
+impl<'r> Checkout<'r> {
+    fn new(repository: &'r gix::Repository, top: PathBuf) -> Self {
+        Self { repository, top, entries_left: MAX_ENTRIES, bytes_left: MAX_BYTES, links: Vec::new() }
+    }
+
     fn write(&mut self, tree: ObjectId) -> Result<()> {
         let mut pending = vec![Pending { tree, path: PathBuf::new(), depth: 0 }];
         while let Some(Pending { tree, path, depth }) = pending.pop() {
@@ -186,4 +184,101 @@ fn file_name<'n>(name: &'n BStr, folder: &Path) -> Result<&'n Path> {
 
 fn damaged(error: &dyn std::fmt::Display) -> Failure {
     Failure::new(ErrorKind::Unavailable, format!("the repository is damaged: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use gix::objs::tree::{Entry, EntryMode};
+    use gix::objs::{Blob, Tree};
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A bare repository, and a place for a checkout.
+    fn repository() -> (TempDir, gix::Repository) {
+        let folder = TempDir::new().unwrap();
+        let repository = gix::init_bare(folder.path().join("git")).unwrap();
+        (folder, repository)
+    }
+
+    fn entry(kind: EntryKind, name: &str, oid: ObjectId) -> Entry {
+        Entry { mode: EntryMode::from(kind), filename: name.into(), oid }
+    }
+
+    fn tree(repository: &gix::Repository, entries: Vec<Entry>) -> ObjectId {
+        repository.write_object(Tree { entries }).unwrap().detach()
+    }
+
+    fn blob(repository: &gix::Repository, content: &[u8]) -> ObjectId {
+        repository.write_object(Blob { data: content.to_vec() }).unwrap().detach()
+    }
+
+    fn is_limit(outcome: Result<()>) -> bool {
+        outcome.unwrap_err().kind() == ErrorKind::Limit
+    }
+
+    #[test]
+    fn a_small_repository_with_a_huge_tree_is_refused() {
+        let (folder, repository) = repository();
+        let mut top = tree(&repository, Vec::new());
+        for _ in 0..9 {
+            let names = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+            top = tree(&repository, names.map(|name| entry(EntryKind::Tree, name, top)).to_vec());
+        }
+        let mut checkout = Checkout::new(&repository, folder.path().join("tree"));
+        checkout.entries_left = 500;
+        assert!(is_limit(checkout.write(top)));
+    }
+
+    #[test]
+    fn more_bytes_than_are_allowed_are_not_written() {
+        let (folder, repository) = repository();
+        let content = blob(&repository, &[b'a'; 600]);
+        let top = tree(&repository, ["x", "y"].map(|name| entry(EntryKind::Blob, name, content)).to_vec());
+        let mut checkout = Checkout::new(&repository, folder.path().join("tree"));
+        checkout.bytes_left = 1000;
+        assert!(is_limit(checkout.write(top)));
+        assert!(!folder.path().join("tree/y").exists());
+    }
+
+    #[test]
+    fn folders_nest_only_so_deep() {
+        let (folder, repository) = repository();
+        let mut top = tree(&repository, Vec::new());
+        for _ in 0..=MAX_DEPTH {
+            top = tree(&repository, vec![entry(EntryKind::Tree, "d", top)]);
+        }
+        assert!(is_limit(Checkout::new(&repository, folder.path().join("tree")).write(top)));
+    }
+
+    #[test]
+    fn a_link_is_no_longer_than_a_path() {
+        let (folder, repository) = repository();
+        let target = blob(&repository, &[b'a'; 5000]);
+        let top = tree(&repository, vec![entry(EntryKind::Link, "link", target)]);
+        assert!(is_limit(Checkout::new(&repository, folder.path().join("tree")).write(top)));
+    }
+
+    #[test]
+    fn what_is_executable_stays_so_and_nothing_can_be_written() {
+        let (folder, repository) = repository();
+        let content = blob(&repository, b"#!/bin/sh\n");
+        let entries =
+            vec![entry(EntryKind::Blob, "a", content), entry(EntryKind::BlobExecutable, "b", content)];
+        let top = tree(&repository, entries);
+        Checkout::new(&repository, folder.path().join("tree")).write(top).unwrap();
+        let mode = |name: &str| {
+            let metadata = fs::metadata(folder.path().join("tree").join(name)).unwrap();
+            std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777
+        };
+        assert_eq!((mode("a") & 0o333, mode("b") & 0o222), (0, 0));
+        assert_ne!(mode("b") & 0o100, 0);
+    }
+
+    #[test]
+    fn links_to_submodules_survive_their_file() {
+        let commit = ObjectId::from_hex(&[b'1'; 40]).unwrap();
+        let links = ["a b/c", "d\ne"].map(|path| Link { commit, path: path.into() });
+        assert_eq!(Link::parse_all(&Link::write_all(&links)), links);
+    }
 }

@@ -1,5 +1,6 @@
 //! Why something remote could not be had, in words that carry no secrets.
 
+use std::error::Error;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -65,4 +66,22 @@ impl From<Failure> for RemoteError {
         // What servers and libraries say may repeat the address that they were given.
         Self { kind, message: redact(&reason).into_owned(), hint }
     }
+}
+
+/// What is at the bottom of an error of gix's.
+pub(super) fn cause(error: &gix::Error) -> String {
+    let broke_off = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    if error.downcast_any_ref().is_some_and(broke_off) {
+        return "the connection ended in the middle of an answer".to_owned();
+    }
+    innermost(error.probable_cause())
+}
+
+/// The error at the bottom, which says most: `connection refused`, not `error sending request`.
+pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
 }

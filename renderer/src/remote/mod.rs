@@ -9,17 +9,22 @@
 
 mod cache;
 mod checkout;
+mod conversation;
+mod credentials;
 mod failure;
 mod git;
 mod http;
+mod revision;
 mod session;
 mod slots;
 mod ssh;
 mod submodules;
 mod web;
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use gix::ObjectId;
 use kustomize::{ErrorKind, Remote, RemoteError, Repository};
@@ -27,15 +32,13 @@ use kustomize::{ErrorKind, Remote, RemoteError, Repository};
 use crate::redact::redact;
 use cache::{Cache, CachedCommit, CachedFile, CachedRepository};
 use failure::{Failure, Result};
+use revision::HEAD;
 use session::Session;
 use slots::Slots;
 use web::Answer;
 
 /// Submodules of submodules.
 const MAX_SUBMODULE_DEPTH: usize = 16;
-
-/// What a repository's HEAD goes by.
-const HEAD: &str = "HEAD";
 
 /// Gets what is remote, from servers or from a cache.
 #[derive(Debug)]
@@ -46,6 +49,8 @@ pub struct Remotes {
     wholes: Slots<PathBuf, PathBuf>,
     files: Slots<String, Arc<[u8]>>,
     web: web::Files,
+    /// The folders that were handed out, and the addresses that they are of.
+    addresses: RwLock<HashMap<PathBuf, String>>,
 }
 
 impl Remotes {
@@ -59,7 +64,21 @@ impl Remotes {
             wholes: Slots::default(),
             files: Slots::default(),
             web: web::Files::default(),
+            addresses: RwLock::default(),
         }
+    }
+
+    /// A path in one of the folders that were handed out as its user would name it: `https://host/repository//path`.
+    #[must_use]
+    pub fn display(&self, path: &Path) -> Option<String> {
+        let addresses = self.addresses.read().unwrap_or_else(PoisonError::into_inner);
+        if addresses.is_empty() {
+            return None;
+        }
+        let (top, url) = path.ancestors().find_map(|folder| addresses.get_key_value(folder))?;
+        let below = path.strip_prefix(top).ok()?;
+        let separator = if below.as_os_str().is_empty() { "" } else { "//" };
+        Some(format!("{url}{separator}{}", below.display()))
     }
 
     fn cache(&self) -> Result<&Cache> {
@@ -187,11 +206,14 @@ impl Remotes {
 
 impl Remote for Remotes {
     fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError> {
-        self.tree(repository, 0).map_err(RemoteError::from)
+        let folder = self.tree(repository, 0)?;
+        let mut addresses = self.addresses.write().unwrap_or_else(PoisonError::into_inner);
+        addresses.entry(folder.clone()).or_insert_with(|| repository.url.clone());
+        Ok(folder)
     }
 
     fn file(&self, url: &str) -> Result<Arc<[u8]>, RemoteError> {
-        let body = self.files.get(&url.to_owned(), std::time::Duration::ZERO, || self.body(url));
+        let body = self.files.get(&url.to_owned(), Duration::ZERO, || self.body(url));
         body.map_err(|failure| failure.during(format!("cannot get `{}`", redact(url))).into())
     }
 }

@@ -1,7 +1,6 @@
 //! Plain files over `http(s)`, and what is common to all that goes over it: TLS by rustls with the machine's
 //! certificates, bounds, and why a server could not be asked.
 
-use std::error::Error;
 use std::io::Read;
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use reqwest::blocking::{Client, ClientBuilder, Response};
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use reqwest::redirect::{Action, Attempt, Policy};
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, Result, innermost};
 
 /// How long getting a file may take; its address has no place for a timeout of its own.
 const TIMEOUT: Duration = Duration::from_secs(27);
@@ -56,15 +55,18 @@ impl Files {
 
 fn content(response: Response) -> Result<Answer> {
     let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+    Ok(Answer::Content { body: read_all(response, MAX_FILE)?, tag })
+}
+
+fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
     let mut body = Vec::new();
-    response.take(MAX_FILE + 1).read_to_end(&mut body).map_err(|error| {
+    from.take(limit + 1).read_to_end(&mut body).map_err(|error| {
         Failure::new(ErrorKind::Unavailable, format!("the connection broke: {}", innermost(&error)))
     })?;
-    if body.len() as u64 > MAX_FILE {
-        let reason = format!("the file is larger than {} MiB", MAX_FILE >> 20);
-        return Err(Failure::new(ErrorKind::Limit, reason));
+    if body.len() as u64 > limit {
+        return Err(Failure::new(ErrorKind::Limit, format!("the file is larger than {} MiB", limit >> 20)));
     }
-    Ok(Answer::Content { body, tag })
+    Ok(body)
 }
 
 /// A client that gives up after some time.
@@ -106,11 +108,14 @@ pub(super) fn refusal(status: StatusCode) -> Failure {
     Failure::new(kind, format!("the server answers `{status}`"))
 }
 
-/// The error at the bottom, which says most: `connection refused`, not `error sending request`.
-pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_an_end_is_not_read_to_its_end() {
+        let failure = read_all(std::io::repeat(b'a'), 1 << 20).unwrap_err();
+        assert_eq!(failure.kind(), ErrorKind::Limit);
+        assert_eq!(read_all(&b"abc"[..], 3).unwrap(), b"abc");
     }
-    cause.to_string()
 }
