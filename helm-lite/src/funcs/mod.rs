@@ -2,6 +2,9 @@
 
 mod json;
 mod template;
+#[cfg(test)]
+mod testing;
+mod toml;
 mod yaml;
 
 use std::cell::RefCell;
@@ -15,7 +18,8 @@ pub(crate) use yaml::{node_value, to_yaml};
 
 /// All functions that templates of a chart know.
 pub(crate) fn functions() -> Functions {
-    let own: [&'static [Function]; 4] = [DURATIONS, json::FUNCS, template::FUNCS, yaml::FUNCS];
+    let own: [&'static [Function]; 5] =
+        [DURATIONS, json::FUNCS, template::FUNCS, toml::FUNCS, yaml::FUNCS];
     let tables: Vec<_> = SPRIG.iter().copied().chain(own).collect();
     Functions::new(&tables)
 }

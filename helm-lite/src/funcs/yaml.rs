@@ -424,3 +424,51 @@ impl Sink for Builder {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::rendered;
+
+    /// As Helm writes and reads them.
+    #[test]
+    fn yaml_goes_through_json() {
+        for (template, wanted) in [
+            (
+                r#"{{ toYaml (dict "a10" 1 "a9" (list 1 (dict "b" "x")) "y" "yes" "f" 1e7) }}"#,
+                "a9:\n- 1\n- b: x\na10: 1\nf: 10000000\n\"y\": \"yes\"",
+            ),
+            (r#"{{ toYaml nil }} {{ toYaml (list) }} {{ toYaml (dict) }}"#, "null [] {}"),
+            (
+                r#"{{ toYamlPretty (dict "a" (list 1 2) "f" 12345678.0) }}"#,
+                "a:\n  - 1\n  - 2\nf: 1.2345678e+07",
+            ),
+            (
+                r#"{{ fromYaml "- a" }}"#,
+                "map[Error:error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}]",
+            ),
+            (
+                r#"{{ fromYamlArray "a: 1" }}"#,
+                "[error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go value of type []interface {}]",
+            ),
+            (r#"{{ fromYaml "" }} {{ fromYaml "yes: 010\nb: [1, null]" }}"#, "map[] map[b:[1 <nil>] true:8]"),
+            (
+                r#"{{ fromYaml "a: b: c" }}"#,
+                "map[Error:error converting YAML to JSON: yaml: mapping values are not allowed in this context]",
+            ),
+            (
+                r#"{{ fromJson "[1]" }} {{ fromJsonArray "[1,\"a\"]" }} {{ toJson (dict "a" "<&>") }}"#,
+                "map[Error:json: cannot unmarshal array into Go value of type map[string]interface {}] [1 a] {\"a\":\"\\u003c\\u0026\\u003e\"}",
+            ),
+        ] {
+            assert_eq!(rendered(template), wanted, "{template}");
+        }
+    }
+
+    #[test]
+    fn a_map_that_contains_itself_is_not_written() {
+        assert_eq!(
+            rendered(r#"{{ $d := dict }}{{ $_ := set $d "a" $d }}{{ toYaml $d }}{{ $_ := unset $d "a" }}"#),
+            ""
+        );
+    }
+}
