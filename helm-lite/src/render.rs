@@ -182,3 +182,207 @@ fn warnings(lookups: &BTreeSet<String>, unstable: &BTreeSet<String>) -> Vec<Warn
     });
     looked.chain(random).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use gotemplate::Limits;
+
+    use super::*;
+    use crate::version::HelmVersion;
+
+    /// Builds without optimisations need much.
+    const STACK: usize = 512 << 20;
+
+    /// What a chart of these files renders to: each file's path and text, or Helm's words.
+    fn attempt(files: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
+        let mut files: Vec<File> =
+            files.iter().map(|(name, text)| File::new(*name, text.as_bytes())).collect();
+        if !files.iter().any(|file| file.name == "Chart.yaml") {
+            files.push(File::new("Chart.yaml", b"apiVersion: v2\nname: c\nversion: 1.0.0\n"));
+        }
+        let chart = Chart::load(files, "c", HelmVersion::default(), &mut Vec::new()).expect("a chart");
+        let limits = Limits { stack: STACK / 2, ..Limits::default() };
+        let options = Options { release_name: "r".to_owned(), limits, ..Options::default() };
+        let output = render(&chart, &chart.values.to_map(), &options).map_err(|error| error.to_string())?;
+        Ok(output.files.into_iter().map(|file| (file.path, file.text)).collect())
+    }
+
+    fn text(template: &str) -> String {
+        let files = attempt(&[("templates/a.yaml", template), ("f.txt", "hello\n"), ("d/g.txt", "x")]);
+        files.expect("it renders").remove(0).1
+    }
+
+    fn refused(template: &str, other: &str) -> String {
+        attempt(&[("templates/a.yaml", template), ("templates/_h.tpl", other)]).expect_err("it is refused")
+    }
+
+    /// Helm 4 takes Go's errors apart only as long as no function put words of its own between them.
+    #[test]
+    fn failures_are_laid_out_as_helm_does() {
+        let define = |body: &str| format!("{{{{ define \"x\" }}}}{body}{{{{ end }}}}");
+        let include = "{{ include \"x\" . }}";
+        for (template, other, wanted) in [
+            (
+                include,
+                define("\n {{ .Values.a.b.c }}"),
+                "c/templates/a.yaml:1:3\n  executing \"c/templates/a.yaml\" at <include \"x\" .>:\n    error calling include:\nc/templates/_h.tpl:2:11\n  executing \"x\" at <.Values.a.b.c>:\n    nil pointer evaluating interface {}.b",
+            ),
+            (
+                "{{ template \"x\" . }}",
+                define("{{ .Values.a.b }}"),
+                "c/templates/_h.tpl:1:26\n  executing \"x\" at <.Values.a.b>:\n    nil pointer evaluating interface {}.b",
+            ),
+            (
+                "{{ include \"nope\" . }}",
+                String::new(),
+                "c/templates/a.yaml:1:3\n  executing \"c/templates/a.yaml\" at <include \"nope\" .>:\n    error calling include:\ntemplate: no template \"nope\" associated with template \"gotpl\"",
+            ),
+            (
+                "{{ tpl \"{{ include \\\"x\\\" . }}\" . }}",
+                define("{{ .Values.a.b }}"),
+                "template: c/templates/a.yaml:1:3: executing \"c/templates/a.yaml\" at <tpl \"{{ include \\\"x\\\" . }}\" .>: error calling tpl: error during tpl function execution for \"{{ include \\\"x\\\" . }}\": template: gotpl:1:3: executing \"gotpl\" at <include \"x\" .>: error calling include: template: c/templates/_h.tpl:1:26: executing \"x\" at <.Values.a.b>: nil pointer evaluating interface {}.b",
+            ),
+            (
+                "{{ tpl \"{{ if }}\" . }}",
+                String::new(),
+                "template: c/templates/a.yaml:1:3: executing \"c/templates/a.yaml\" at <tpl \"{{ if }}\" .>: error calling tpl: cannot parse template \"{{ if }}\": template: gotpl:1: missing value for if",
+            ),
+            (
+                "{{ index .Values \"a\" \"b\" 1 }}",
+                String::new(),
+                "template: c/templates/a.yaml:1:3: executing \"c/templates/a.yaml\" at <index .Values \"a\" \"b\" 1>: error calling index: index of nil pointer",
+            ),
+            (
+                "{{ .Chart.Foo }}{{ .Capabilities.Foo }}",
+                String::new(),
+                "c/templates/a.yaml:1:32\n  executing \"c/templates/a.yaml\" at <.Capabilities.Foo>:\n    can't evaluate field Foo in type interface {}",
+            ),
+            ("x\n{{ if }}", String::new(), "parse error at (c/templates/a.yaml:2): missing value for if"),
+        ] {
+            assert_eq!(refused(template, &other), wanted, "{template}");
+        }
+    }
+
+    /// The place is that of the outermost template, wherever the author's words stand.
+    #[test]
+    fn what_the_author_says_is_all_that_is_said() {
+        let other = "{{ define \"x\" }}{{ fail \"no\\nway\" }}{{ end }}";
+        for (template, wanted) in [
+            ("a\n{{ include \"x\" . }}", "execution error at (c/templates/a.yaml:2:3): no\nway"),
+            (
+                "{{ required \"need: it\" .Values.x }}",
+                "execution error at (c/templates/a.yaml:1:3): need: it",
+            ),
+            (
+                "{{ tpl \"{{ fail \\\"in tpl\\\" }}\" . }}",
+                "execution error at (c/templates/a.yaml:1:3): in tpl",
+            ),
+        ] {
+            assert_eq!(refused(template, other), wanted);
+        }
+    }
+
+    #[test]
+    fn a_template_can_be_included_a_thousand_times_within_itself() {
+        let other = "{{ define \"x\" }}{{ if gt . 0 }}{{ include \"x\" (sub . 1) }}{{ end }}{{ end }}";
+        let on_a_large_stack = |depth: u32| {
+            let run =
+                move || refused(&format!("{{{{ include \"x\" {depth} }}}}{{{{ fail \"done\" }}}}"), other);
+            let thread = std::thread::Builder::new().stack_size(STACK).spawn(run);
+            thread.expect("a thread").join().expect("no panic")
+        };
+        assert_eq!(on_a_large_stack(1000), "execution error at (c/templates/a.yaml:1:25): done");
+        let refused = on_a_large_stack(1001);
+        assert!(refused.starts_with("template: c/templates/a.yaml:1:3: executing"), "{refused}");
+        let reason = "rendering template has a nested reference name: x: unable to execute template";
+        assert!(refused.ends_with(reason), "{refused}");
+    }
+
+    /// Deeper files come first, and in each folder the last; what is parsed later replaces what was there.
+    #[test]
+    fn templates_run_from_the_deepest_and_the_shallowest_definition_counts() {
+        let files = attempt(&[
+            ("templates/a.yaml", "{{ include \"n\" . }} {{ .Values.seen }}"),
+            ("templates/_b.tpl", "{{ define \"n\" }}b{{ end }}"),
+            ("templates/b.yaml", "{{ define \"n\" }}late{{ end }}{{ $_ := set .Values \"seen\" \"b\" }}"),
+            ("templates/d/c.yaml", "{{ define \"n\" }}deep{{ end }}{{ .Values.seen }}<no value>"),
+            ("templates/NOTES.txt", "n"),
+        ])
+        .expect("it renders");
+        let got: Vec<(&str, &str)> = files
+            .iter()
+            .map(|(path, text)| (path.strip_prefix("c/templates/").unwrap_or(path), text.as_str()))
+            .collect();
+        assert_eq!(got, [("d/c.yaml", ""), ("b.yaml", ""), ("a.yaml", "b b"), ("NOTES.txt", "n")]);
+    }
+
+    #[test]
+    fn a_sub_chart_sees_its_own_part() {
+        let files = attempt(&[
+            ("values.yaml", "sub: {a: 1}\n"),
+            ("charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 0.2.0\n"),
+            (
+                "charts/sub/templates/a.yaml",
+                "{{ .Values.a }} {{ .Chart.Name }} {{ .Template.BasePath }} {{ .Chart.IsRoot }}",
+            ),
+            (
+                "templates/z.yaml",
+                "{{ .Subcharts.sub.Chart.Version }} {{ .Values.sub.a }} {{ .Template.Name }}",
+            ),
+        ])
+        .expect("it renders");
+        assert_eq!(files[0].1, "1 sub c/charts/sub/templates false");
+        assert_eq!(files[1].1, "0.2.0 1 c/templates/z.yaml");
+    }
+
+    /// As `helm template` prints them.
+    #[test]
+    fn objects_are_what_they_are_in_helm() {
+        for (template, wanted) in [
+            (
+                "{{ .Capabilities.KubeVersion }} {{ .Capabilities.KubeVersion.GitVersion }} {{ .Capabilities.KubeVersion.Minor }}",
+                "v1.37.0 v1.37.0 37",
+            ),
+            (
+                "{{ .Capabilities.APIVersions.Has \"apps/v1\" }} {{ .Capabilities.APIVersions.Has \"apps/v1/Deployment\" }} {{ len .Capabilities.APIVersions }}",
+                "true false 57",
+            ),
+            (
+                "{{ toJson .Capabilities.KubeVersion }}",
+                "{\"Version\":\"v1.37.0\",\"Major\":\"1\",\"Minor\":\"37\"}",
+            ),
+            ("{{ .Capabilities.HelmVersion.Version }}", "v4.3.1"),
+            (
+                "{{ printf \"%T %T %T %T %T\" .Capabilities .Files .Values .Release .Chart }}",
+                "*common.Capabilities engine.files common.Values map[string]interface {} map[string]interface {}",
+            ),
+            (
+                "{{ .Files.Get \"f.txt\" | quote }} {{ .Files.Get \"nope\" | quote }} {{ .Files.Lines \"f.txt\" }}",
+                "\"hello\\n\" \"\" [hello]",
+            ),
+            (
+                "{{ range $path, $data := .Files.Glob \"**.txt\" }}{{ $path }}={{ $data | len }} {{ end }}",
+                "d/g.txt=1 f.txt=6 ",
+            ),
+            (
+                "{{ (.Files.Glob \"**.txt\").AsConfig }}\n{{ (.Files.Glob \"*.txt\").AsSecrets }}",
+                "f.txt: |\n  hello\ng.txt: x\nf.txt: aGVsbG8K",
+            ),
+            (
+                "{{ toJson (.Files.Glob \"d/*\") }} {{ (.Files.Glob \"nope\").AsConfig }}",
+                "{\"d/g.txt\":\"eA==\"} {}",
+            ),
+            (
+                "{{ .Release }}",
+                "map[IsInstall:true IsUpgrade:false Name:r Namespace:default Revision:1 Service:Helm]",
+            ),
+            (
+                "{{ .Chart.Keywords }} {{ .Chart.Annotations }} {{ .Chart.Nope }} {{ .Chart.Version }}",
+                "[] map[]  1.0.0",
+            ),
+            ("{{ lookup \"v1\" \"Pod\" \"\" \"\" }}", "map[]"),
+        ] {
+            assert_eq!(text(template), wanted, "{template}");
+        }
+    }
+}

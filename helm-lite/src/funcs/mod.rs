@@ -18,8 +18,7 @@ pub(crate) use yaml::{node_value, to_yaml};
 
 /// All functions that templates of a chart know.
 pub(crate) fn functions() -> Functions {
-    let own: [&'static [Function]; 5] =
-        [DURATIONS, json::FUNCS, template::FUNCS, toml::FUNCS, yaml::FUNCS];
+    let own: [&'static [Function]; 5] = [DURATIONS, json::FUNCS, template::FUNCS, toml::FUNCS, yaml::FUNCS];
     let tables: Vec<_> = SPRIG.iter().copied().chain(own).collect();
     Functions::new(&tables)
 }

@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use gotemplate::{CallError, Context, Function, Map, Str, Type, Value, fmt};
+use gotemplate::time::{Time, Zone};
+use gotemplate::{CallError, Context, Function, List, Map, Now, Str, Type, Value, fmt};
 
 use super::yaml::error_map;
 
@@ -203,8 +204,10 @@ impl Writer {
             }
             Value::Float(number) => self.float(*number)?,
             Value::Object(object) => match (object.marshalled(), object.underlying()) {
-                // A time, which TOML has without quotes.
-                (Some(Value::Str(text)), _) => self.out.extend_from_slice(&text),
+                (Some(Value::Str(text)), _) => match value.as_object::<Time>() {
+                    Some(time) => self.out.extend_from_slice(written(time).as_bytes()),
+                    None => push_quoted(&mut self.out, &text),
+                },
                 (_, Some(plain)) => return self.element(&plain, depth + 1),
                 _ => {}
             },
@@ -338,10 +341,66 @@ fn value(item: toml::Value) -> Value {
         toml::Value::Integer(number) => Value::int64(number),
         toml::Value::Float(number) => Value::Float(number),
         toml::Value::Boolean(truth) => Value::Bool(truth),
-        toml::Value::Datetime(time) => time.to_string().into(),
-        toml::Value::Array(items) => Value::list(items.into_iter().map(value).collect()),
+        toml::Value::Datetime(time) => Value::object(point(&time)),
+        toml::Value::Array(items) => array(items),
         toml::Value::Table(table) => Value::Map(map(table)),
     }
+}
+
+/// A list of nothing but tables has a type of its own.
+fn array(items: Vec<toml::Value>) -> Value {
+    const TABLES: Type = Type::Slice(&Type::MAP);
+    let only_tables = !items.is_empty() && items.iter().all(toml::Value::is_table);
+    let items = items.into_iter().map(value).collect();
+    if only_tables { List::typed(TABLES, items).into() } else { Value::list(items) }
+}
+
+const DATE_LOCAL: &str = "date-local";
+const TIME_LOCAL: &str = "time-local";
+const DATETIME_LOCAL: &str = "datetime-local";
+
+/// The point in time. What is missing of it shows in the name of its zone, which is UTC by another name; a time
+/// without a date is one of the year 0.
+fn point(written: &toml::value::Datetime) -> Time {
+    let (year, month, day) = written
+        .date
+        .map_or((0, 1, 1), |date| (i64::from(date.year), i64::from(date.month), i64::from(date.day)));
+    let clock = written.time.map_or(0, |time| {
+        i64::from(time.hour) * 3600 + i64::from(time.minute) * 60 + i64::from(time.second.unwrap_or(0))
+    });
+    let zone = match (written.offset, written.date, written.time) {
+        (Some(toml::value::Offset::Z), ..) => Zone::Utc,
+        (Some(toml::value::Offset::Custom { minutes }), ..) => {
+            Zone::Fixed("".into(), i32::from(minutes) * 60)
+        }
+        (None, Some(_), Some(_)) => Zone::Fixed(DATETIME_LOCAL.into(), 0),
+        (None, Some(_), None) => Zone::Fixed(DATE_LOCAL.into(), 0),
+        (None, None, _) => Zone::Fixed(TIME_LOCAL.into(), 0),
+    };
+    let offset = if let Zone::Fixed(_, seconds) = zone { i64::from(seconds) } else { 0 };
+    let seconds = days(year, month, day) * 86_400 + clock - offset;
+    let nanoseconds = written.time.and_then(|time| time.nanosecond).unwrap_or(0);
+    Time::unix(Now { seconds, nanoseconds }, zone)
+}
+
+/// Days from 1970-01-01 to a date of the Gregorian calendar: years begin in March here, so that leap days end them.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month < 3);
+    let month = (month + 9) % 12;
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+/// A time as TOML has it: what it lacks is known by the name of its zone.
+fn written(time: &Time) -> String {
+    let text = time.to_string();
+    let layout: &[u8] = match text.rsplit(' ').next() {
+        Some(DATE_LOCAL) => b"2006-01-02",
+        Some(TIME_LOCAL) => b"15:04:05.999999999",
+        Some(DATETIME_LOCAL) => b"2006-01-02T15:04:05.999999999",
+        _ => b"2006-01-02T15:04:05.999999999Z07:00",
+    };
+    String::from_utf8_lossy(&time.format(layout)).into_owned()
 }
 
 #[cfg(test)]
@@ -372,6 +431,22 @@ mod tests {
         ] {
             assert_eq!(rendered(template), wanted, "{template}");
         }
+    }
+
+    #[test]
+    fn times_keep_what_they_lack() {
+        let toml = r"a=1979-05-27T07:32:00Z\nb=1979-05-27\nc=07:32:00\nd=1979-05-27T07:32:00-07:00\ne=1979-05-27T07:32:00";
+        assert_eq!(
+            rendered(&format!(r#"{{{{ fromToml "{toml}" }}}}"#)),
+            "map[a:1979-05-27 07:32:00 +0000 UTC b:1979-05-27 00:00:00 +0000 date-local \
+             c:0000-01-01 07:32:00 +0000 time-local d:1979-05-27 07:32:00 -0700 -0700 \
+             e:1979-05-27 07:32:00 +0000 datetime-local]"
+        );
+        assert_eq!(
+            rendered(&format!(r#"{{{{ toToml (fromToml "{toml}") }}}}"#)),
+            "a = 1979-05-27T07:32:00Z\nb = 1979-05-27\nc = 07:32:00\nd = 1979-05-27T07:32:00-07:00\n\
+             e = 1979-05-27T07:32:00\n"
+        );
     }
 
     #[test]

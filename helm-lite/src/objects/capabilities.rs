@@ -88,26 +88,16 @@ impl Object for KubeVersion {
         Some(self.normalized.as_str().into())
     }
 
-    fn marshalled(&self) -> Option<Value> {
-        Some(Value::map(self.exported()))
-    }
-
     fn fields(&self) -> Vec<(&'static str, Value)> {
-        self.exported().to_vec()
-    }
-
-    fn equals(&self, other: &dyn Object) -> bool {
-        other.as_any().downcast_ref::<Self>() == Some(self)
-    }
-}
-
-impl KubeVersion {
-    fn exported(&self) -> [(&'static str, Value); 3] {
-        [
+        vec![
             ("Version", self.version.as_str().into()),
             ("Major", self.major.as_str().into()),
             ("Minor", self.minor.as_str().into()),
         ]
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.as_any().downcast_ref::<Self>() == Some(self)
     }
 }
 
