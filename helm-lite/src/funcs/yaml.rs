@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 
 use gotemplate::funcs::base64_encode;
-use gotemplate::{CallError, Context, Function, Map, Str, Type, Value};
+use gotemplate::time::Time;
+use gotemplate::{CallError, Context, Function, Map, Object, Str, Type, Value};
 use yamltree::{
     Dialect, DuplicateKeys, EmitOptions, Emitter, Expansion, Node, ParseOptions, Scalar, SigsWriter, Sink,
     Span, Start, decode, parse_first, send_values, sort_by_key_order,
@@ -63,10 +64,10 @@ impl<S: Sink> Walk<'_, S> {
             Value::Int(_, number) => self.scalar(&Scalar::Int(*number)),
             Value::Uint(_, number) => self.scalar(&uint(*number)),
             Value::Float(number) => {
-                let scalar = Scalar::float(*number, Span::NONE).map_err(|error| error.go_text())?;
+                let scalar = Scalar::float(*number, Span::NONE).map_err(|error| no_json(&error.go_text()))?;
                 self.scalar(&scalar)
             }
-            Value::Complex(..) => Err(format!("json: unsupported type: {}", value.type_name()).into()),
+            Value::Complex(..) => Err(no_json(&format!("json: unsupported type: {}", value.type_name()))),
             Value::Str(text) => self.scalar(&Scalar::Str(json_text(text))),
             Value::Bytes(bytes) => self.scalar(&Scalar::Str(base64_encode(bytes).into())),
             Value::List(list) if list.is_nil() => self.scalar(&Scalar::Null),
@@ -104,7 +105,7 @@ impl<S: Sink> Walk<'_, S> {
         self.sink.mapping_start(entries.is_empty());
         for (key, value) in &entries {
             self.spend(key.len())?;
-            self.sink.key(key, Span::NONE).map_err(|error| error.go_text())?;
+            self.sink.key(key, Span::NONE).map_err(|error| no_yaml(&error))?;
             self.value(value)?;
         }
         self.sink.mapping_end();
@@ -114,7 +115,7 @@ impl<S: Sink> Walk<'_, S> {
 
     fn scalar(&mut self, scalar: &Scalar<'_>) -> Result<(), CallError> {
         self.spend(if let Scalar::Str(text) = scalar { text.len() } else { 1 })?;
-        Ok(self.sink.value(scalar, Span::NONE).map_err(|error| error.go_text())?)
+        self.sink.value(scalar, Span::NONE).map_err(|error| no_yaml(&error))
     }
 
     fn enter(&mut self, value: &Value) -> Result<(), CallError> {
@@ -138,8 +139,18 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
+/// What cannot be written as JSON.
+fn no_json(reason: &str) -> CallError {
+    format!("error marshaling into JSON: {reason}").into()
+}
+
+/// What can be written as JSON, but then not be read as YAML.
+fn no_yaml(error: &yamltree::Error) -> CallError {
+    format!("error converting JSON to YAML: {}", error.go_text()).into()
+}
+
 fn cycle(value: &Value) -> CallError {
-    format!("json: unsupported value: encountered a cycle via {}", value.type_name()).into()
+    no_json(&format!("json: unsupported value: encountered a cycle via {}", value.type_name()))
 }
 
 fn uint(number: u64) -> Scalar<'static> {
@@ -202,9 +213,7 @@ impl Pretty<'_, '_> {
                 self.entries(value, entries.iter().map(|(key, value)| (key.to_text(), value)).collect())?;
             }
             Value::Object(object) if object.is_nil() => self.emitter.plain("null"),
-            Value::Object(object) => {
-                self.object(value, object.underlying(), object.text(), &object.fields())?
-            }
+            Value::Object(object) => self.object(value, &**object)?,
         }
         Ok(())
     }
@@ -252,26 +261,25 @@ impl Pretty<'_, '_> {
         Ok(())
     }
 
-    /// A struct's fields go by their names in small letters.
-    fn object(
-        &mut self,
-        of: &Value,
-        underlying: Option<Value>,
-        text: Option<Str>,
-        fields: &[(&'static str, Value)],
-    ) -> Result<(), CallError> {
-        match (underlying, text) {
-            (Some(plain), _) => self.value(&plain),
-            (None, Some(text)) if fields.is_empty() => {
-                self.string(&text);
-                Ok(())
-            }
-            _ => {
-                let entries =
-                    fields.iter().map(|(name, value)| (name.to_lowercase().into(), value)).collect();
-                self.entries(of, entries)
-            }
+    /// A struct's fields go by their names in small letters; a time is written as it is in JSON, without quotes.
+    fn object(&mut self, of: &Value, object: &dyn Object) -> Result<(), CallError> {
+        if let (Some(_), Some(Value::Str(text))) = (of.as_object::<Time>(), object.marshalled()) {
+            self.emitter.plain(&text.to_text());
+            return Ok(());
         }
+        if let Some(plain) = object.underlying() {
+            return self.value(&plain);
+        }
+        let fields = object.fields();
+        self.enter(of)?;
+        self.emitter.mapping_start(Start { empty: fields.is_empty(), ..Start::default() });
+        for (name, value) in &fields {
+            self.emitter.string(&name.to_lowercase());
+            self.value(value)?;
+        }
+        self.emitter.mapping_end();
+        self.depth -= 1;
+        Ok(())
     }
 
     fn enter(&mut self, value: &Value) -> Result<(), CallError> {
@@ -282,6 +290,7 @@ impl Pretty<'_, '_> {
 
 fn from_yaml(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(match read(args) {
+        Ok(Value::Nil) => Value::map::<&str>([]),
         Ok(value) => map_or_error(value, DECODING),
         Err(reason) => error_map(reason),
     })
@@ -289,6 +298,7 @@ fn from_yaml(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
 
 fn from_yaml_array(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(match read(args) {
+        Ok(Value::Nil) => Value::list(Vec::new()),
         Ok(value) => list_or_error(value, DECODING),
         Err(reason) => Value::list(vec![reason.into()]),
     })
@@ -301,7 +311,7 @@ pub(super) fn error_map(reason: String) -> Value {
     Value::map([("Error", reason.into())])
 }
 
-/// The map that was read, or one that says why there is none. Null is an empty one.
+/// The map that was read, or one that says why there is none. Null is a nil one.
 pub(super) fn map_or_error(value: Value, prefix: &str) -> Value {
     match value {
         Value::Map(_) => value,
@@ -310,7 +320,7 @@ pub(super) fn map_or_error(value: Value, prefix: &str) -> Value {
     }
 }
 
-/// The list that was read, or one that says why there is none. Null is an empty one.
+/// The list that was read, or one that says why there is none. Null is a nil one.
 pub(super) fn list_or_error(value: Value, prefix: &str) -> Value {
     match value {
         Value::List(_) => value,
@@ -449,6 +459,14 @@ mod tests {
             (
                 r#"{{ fromYamlArray "a: 1" }}"#,
                 "[error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go value of type []interface {}]",
+            ),
+            (
+                r#"{{ fromYaml "null" | toJson }} {{ fromYamlArray "~" | toJson }} {{ fromJson "null" | toJson }}"#,
+                "{} [] null",
+            ),
+            (
+                r#"{{ toYamlPretty (dict "b" (toDate "2006-01-02" "2020-05-06")) }}"#,
+                "b: 2020-05-06T00:00:00Z",
             ),
             (r#"{{ fromYaml "" }} {{ fromYaml "yes: 010\nb: [1, null]" }}"#, "map[] map[b:[1 <nil>] true:8]"),
             (
