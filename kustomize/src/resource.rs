@@ -141,6 +141,17 @@ impl Resource {
         self.vars.clone_from(&other.vars);
     }
 
+    /// Whether there is something that Kustomize keeps in annotations, so that the resource has some to it.
+    pub(crate) fn has_history(&self) -> bool {
+        !self.previous.is_empty()
+            || !self.prefixes.is_empty()
+            || !self.suffixes.is_empty()
+            || self.behavior != Behavior::Unspecified
+            || self.needs_hash
+            || self.helm_generated
+            || self.origin.is_some()
+    }
+
     /// Forgets what Kustomize keeps in annotations, as when a patch has wiped those.
     pub(crate) fn forget_history(&mut self) {
         let resource = std::mem::take(self);

@@ -169,6 +169,9 @@ impl<'m> Patched<'m> {
             if remember {
                 resource.store_previous_id();
             }
+            if resource.has_history() {
+                make_annotations(&mut resource.node);
+            }
             let inexact =
                 patch.apply(&mut resource.node).map_err(|error| error.via("for this resource", place))?;
             for span in inexact {
@@ -264,6 +267,15 @@ fn merge(resource: &mut Resource, patch: &StrategicPatch, schema: &Schema) -> Re
     }
     resource.settle();
     Ok(merged)
+}
+
+/// Makes annotations for a patch to find, where Kustomize has its own there.
+fn make_annotations(node: &mut Node) {
+    if let Some(metadata) = node.get_mut("metadata")
+        && metadata.get("annotations").is_none_or(is_null)
+    {
+        metadata.set("annotations", Node::mapping(Vec::new()));
+    }
 }
 
 /// Kustomize sets all annotations anew after a JSON patch, which makes strings of them, and metadata where it is gone.
