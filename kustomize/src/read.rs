@@ -7,6 +7,7 @@ use yamltree::{Dialect, Document, Expansion, Node, ParseOptions, SourceId, Span}
 
 use crate::decode;
 use crate::error::{Error, Result};
+use crate::schema::written;
 
 /// The resources of a text with what is worth a warning.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +39,9 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
     let chunks = split(text, source)?;
     let single = chunks.len() == 1;
     for (start, chunk) in chunks {
-        let options = ParseOptions { dialect: Dialect::V3, offset: start, ..ParseOptions::default() };
+        let comments = written::may_matter(chunk);
+        let options =
+            ParseOptions { dialect: Dialect::V3, offset: start, comments, ..ParseOptions::default() };
         let Some(document) = yamltree::parse_first(chunk, source, &options).map_err(malformed)? else {
             continue;
         };
@@ -49,6 +52,9 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
         }
         let mut node = document.root;
         node.expand_aliases(Expansion::Kyaml)?;
+        if comments {
+            written::attach(&mut node, &document.comments, chunk, start);
+        }
         if decode::is_null(&node) {
             continue;
         }

@@ -5,6 +5,7 @@
 
 mod openapi;
 mod tables;
+pub(crate) mod written;
 
 use std::collections::HashMap;
 use std::sync::Arc;

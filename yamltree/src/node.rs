@@ -99,6 +99,7 @@ pub(crate) struct Props {
     pub(crate) anchor: Option<CompactString>,
     pub(crate) tag: Option<CompactString>,
     pub(crate) shared: Option<Shared>,
+    pub(crate) comment: Option<CompactString>,
 }
 
 impl Default for Kind {
@@ -247,6 +248,19 @@ impl Node {
     #[must_use]
     pub fn anchor(&self) -> Option<&str> {
         self.props.as_deref().and_then(|props| props.anchor.as_deref())
+    }
+
+    /// The comment that was put on the node. Reading puts none on any; see [`Document::comments`].
+    ///
+    /// [`Document::comments`]: crate::Document::comments
+    #[must_use]
+    pub fn comment(&self) -> Option<&str> {
+        self.props.as_deref().and_then(|props| props.comment.as_deref())
+    }
+
+    /// Puts a comment on the node. Nothing writes it.
+    pub fn set_comment(&mut self, text: &str) {
+        self.props.get_or_insert_default().comment = Some(text.into());
     }
 
     /// The text of a tag that is [`Tag::Other`], such as `!Ref`.

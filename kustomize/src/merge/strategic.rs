@@ -21,6 +21,7 @@ use yamltree::{Dialect, Entry, Kind, Node, Resolved, Style, Tag, resolve};
 use crate::decode::described;
 use crate::error::{Error, Result};
 use crate::resource::{is_null, new_style};
+use crate::schema::written::Written;
 use crate::schema::{Schema, Type};
 use crate::warning::{Code, Warning};
 
@@ -39,7 +40,9 @@ pub(crate) struct Merged {
 /// # Errors
 /// Names the place in the patch that does not fit the resource.
 pub(crate) fn apply(resource: &mut Node, patch: &Node, schema: &Schema) -> Result<Merged> {
-    let mut merge = Merge { schema, warnings: Vec::new() };
+    let written = Written::of(&[resource, patch], schema);
+    let schema = written.as_ref().map_or(schema, |written| &written.schema);
+    let mut merge = Merge { schema, written: written.as_ref(), warnings: Vec::new() };
     let known = merge.root_type(resource, patch);
     let fate = match (Strategy::of_mapping(patch)?, &mut resource.kind, &patch.kind) {
         (Some((Strategy::Delete, _)), ..) => Fate::Goes,
@@ -64,6 +67,8 @@ enum Fate {
 
 struct Merge<'s> {
     schema: &'s Schema,
+    /// The types that comments hold.
+    written: Option<&'s Written>,
     warnings: Vec<Warning>,
 }
 
@@ -249,13 +254,14 @@ impl<'s> Merge<'s> {
         Ok((strategy != Some(Strategy::Delete)).then_some(list))
     }
 
-    /// The type of a value: that of its field, or else that which it names itself.
+    /// The type of a value: that which a comment gives it, that of its field, or that which it names itself.
     fn known(&self, known: Option<Type<'s>>, values: &[&Node]) -> Option<Type<'s>> {
         let own = |value: &&Node| {
             let text = |key| value.get(key).filter(|node| !is_null(node)).and_then(Node::text);
             self.schema.resource(text("apiVersion")?, text("kind")?)
         };
-        known.or_else(|| values.iter().find_map(own))
+        let written = self.written.and_then(|written| values.iter().find_map(|value| written.type_of(value)));
+        written.or(known).or_else(|| values.iter().find_map(own))
     }
 
     fn warn(&mut self, code: Code, sentence: impl Into<String>, span: yamltree::Span) {

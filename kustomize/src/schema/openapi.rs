@@ -14,7 +14,7 @@ use crate::read;
 use crate::resid::Gvk;
 
 const GROUP_VERSION_KIND: &str = "x-kubernetes-group-version-kind";
-const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
+pub(super) const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
 const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 const LIST_MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 
@@ -49,7 +49,8 @@ pub(super) fn read(file: &File) -> Result<Node> {
 
 /// The types that a document defines.
 pub(super) fn tables(document: &Node, below: Below) -> Result<Tables> {
-    let mut builder = Builder::new(below);
+    let mut builder =
+        Builder::new(if below == Below::Nothing { Tables::default() } else { KUBERNETES }, below);
     let definitions = match field(document, "definitions") {
         Some(definitions) => mapping(definitions, "definitions")?,
         None => &[],
@@ -62,6 +63,20 @@ pub(super) fn tables(document: &Node, below: Below) -> Result<Tables> {
     }
     builder.resolve();
     Ok(builder.finish())
+}
+
+/// Adds the types of single lists to tables. Returns the shape of each; one that is no type has none.
+pub(super) fn with_types(tables: Tables, types: &[(&str, Node)]) -> (Tables, HashMap<String, u32>) {
+    let mut builder = Builder::new(tables, Below::Overridden);
+    let mut shapes = HashMap::new();
+    for (text, schema) in types {
+        let shape = builder.push(Shape::EMPTY);
+        if builder.fill(shape, schema).is_ok() {
+            shapes.insert((*text).to_owned(), shape);
+        }
+    }
+    builder.resolve();
+    (builder.finish(), shapes)
 }
 
 /// Whether types are namespaced, as the paths say under which they are served.
@@ -102,8 +117,7 @@ enum Slot {
 }
 
 impl Builder {
-    fn new(below: Below) -> Self {
-        let tables = if below == Below::Nothing { Tables::default() } else { KUBERNETES };
+    fn new(tables: Tables, below: Below) -> Self {
         let name = |resource: &Resource| {
             (tables.text(resource.api_version).to_owned(), tables.text(resource.kind).to_owned())
         };
