@@ -65,12 +65,12 @@ impl<'c> Plan<'c> {
             release: objects::release(options),
             capabilities: Value::object(Capabilities::new(options)),
         };
-        plan.add(chart, &chart.metadata.name, objects::values(values), true, &globals);
+        plan.add(chart, &chart.metadata.name, &objects::values(values), true, &globals);
         plan
     }
 
     /// Adds the templates of a chart and of the charts in it; returns the chart's scope.
-    fn add(&mut self, chart: &'c Chart, path: &str, values: Map, is_root: bool, globals: &Globals) -> Map {
+    fn add(&mut self, chart: &'c Chart, path: &str, values: &Map, is_root: bool, globals: &Globals) -> Map {
         let subcharts = Map::new::<&str>([]);
         let scope = objects::values(&Map::new([
             ("Capabilities", globals.capabilities.clone()),
@@ -83,7 +83,7 @@ impl<'c> Plan<'c> {
         for child in &chart.dependencies {
             let name = child.metadata.name.as_str();
             let child_path = format!("{path}/charts/{name}");
-            let scope = self.add(child, &child_path, section(&values, name), false, globals);
+            let scope = self.add(child, &child_path, &section(values, name), false, globals);
             subcharts.insert(name, scope.into());
         }
         let is_library = chart.metadata.kind.eq_ignore_ascii_case("library");

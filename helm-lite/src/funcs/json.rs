@@ -1,6 +1,6 @@
 //! JSON: `toJson` and `fromJson` with errors as Helm has them, which Sprig has not.
 
-use gotemplate::{CallError, Context, Function, Type, Value, json};
+use gotemplate::{CallError, Context, Function, Str, Type, Value, json};
 
 use super::yaml::{error_map, list_or_error, map_or_error};
 
@@ -44,7 +44,7 @@ fn from_json_array(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallErr
 
 /// The value, and what Go says of a number that no float64 is.
 fn decode(args: &[Value]) -> Result<(Value, Option<String>), String> {
-    let text = args[0].as_str().map(|text| text.as_bytes()).unwrap_or_default();
+    let text = args[0].as_str().map(Str::as_bytes).unwrap_or_default();
     let decoded = json::decode(text)?;
     Ok((decoded.value, decoded.out_of_range.map(|number| number.to_string())))
 }

@@ -405,7 +405,6 @@ fn written(time: &Time) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::funcs::testing::rendered;
 
     /// As `toToml` of Helm writes them.

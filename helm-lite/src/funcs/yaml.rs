@@ -343,7 +343,7 @@ fn unfit(value: &Value, target: &str, prefix: &str) -> String {
 /// The first document of a text.
 fn read(args: &[Value]) -> Result<Value, String> {
     let converting = |error: yamltree::Error| format!("error converting YAML to JSON: {}", error.go_text());
-    let bytes = args[0].as_str().map(|text| text.as_bytes()).unwrap_or_default();
+    let bytes = args[0].as_str().map(Str::as_bytes).unwrap_or_default();
     let text = decode(bytes, 0).map_err(converting)?;
     let options = ParseOptions {
         dialect: Dialect::V2,

@@ -67,8 +67,7 @@ fn dependency(dependency: &Dependency) -> Value {
     Value::map([
         ("Alias", dependency.alias.as_str().into()),
         ("Condition", dependency.condition.as_str().into()),
-        // Those that are not are no longer in the chart.
-        ("Enabled", true.into()),
+        ("Enabled", dependency.enabled.into()),
         ("ImportValues", Value::list(imports.collect())),
         ("Name", dependency.name.as_str().into()),
         ("Repository", dependency.repository.as_str().into()),

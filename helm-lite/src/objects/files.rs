@@ -85,7 +85,7 @@ impl Object for Files {
 }
 
 /// The object that a method is called on, and the text that it is given.
-fn called<'v>(args: &'v [Value]) -> Result<(&'v Files, &'v str), CallError> {
+fn called(args: &[Value]) -> Result<(&Files, &str), CallError> {
     let files = args.first().and_then(Value::as_object::<Files>).ok_or("no files")?;
     let text = match args.get(1) {
         Some(Value::Str(text)) => std::str::from_utf8(text).unwrap_or_default(),
