@@ -1,6 +1,8 @@
 //! Remote repositories, from a real `git http-backend` and from the disk: what is fetched, how often, and what the cache
 //! and `--offline` make of it.
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -388,6 +390,9 @@ fn submodules_nest_only_so_deep() {
 #[test]
 fn a_place_in_a_remote_file_is_named_by_its_address() {
     let (folder, app) = with_app("one");
+    // Homes are behind links now and then.
+    fs::create_dir(folder.path("disk")).unwrap();
+    symlink("disk", folder.path("cache")).unwrap();
     app.commit(&[("base/kustomization.yaml", "resources:\n- settings.yaml\nnamePrefx: a-\n")]);
     let server = Server::start(&folder.path(""), Habits::default());
     let place = server.url("/git/app//base/kustomization.yaml:3:1");

@@ -116,10 +116,28 @@ fn what_ssh_complains_about_is_the_reason() {
 #[test]
 fn an_ssh_that_hangs_is_ended() {
     let (folder, _) = with_app();
-    let ssh = program(&folder, "echo $$ > pid; exec sleep 600");
+    let hanging = program(&folder, "echo $$ > pid; sleep 600; echo never");
+    // Alone, and behind the shell that a command line needs.
+    for ssh in [hanging.clone(), format!("true; {hanging}")] {
+        let started = Instant::now();
+        fails(
+            &build(&folder, "git@example.com:org/repo.git//base?timeout=1", &ssh),
+            3,
+            "no answer within 1s",
+        );
+        assert!(started.elapsed() < Duration::from_secs(20));
+        let pid = folder.read("pid").expect("it was started");
+        // Where nobody waits for it, it is kept as a zombie.
+        let status = std::fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+        assert!(status.is_empty() || status.contains("State:\tZ"), "{status}");
+    }
+}
+
+#[test]
+fn an_ssh_that_leaves_something_running_delays_no_message() {
+    let (folder, _) = with_app();
+    let ssh = program(&folder, "setsid sleep 60 >/dev/null & echo 'no such repository' >&2; exit 1");
     let started = Instant::now();
-    fails(&build(&folder, "git@example.com:org/repo.git//base?timeout=1", &ssh), 3, "no answer within 1s");
+    fails(&build(&folder, "git@example.com:org/repo.git//base", &ssh), 3, "no such repository");
     assert!(started.elapsed() < Duration::from_secs(20));
-    let pid = folder.read("pid").expect("it was started");
-    assert!(!std::path::Path::new(&format!("/proc/{}", pid.trim())).exists(), "it is ended");
 }

@@ -207,6 +207,8 @@ impl Remotes {
 impl Remote for Remotes {
     fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError> {
         let folder = self.tree(repository, 0)?;
+        // The engine goes by real paths.
+        let folder = folder.canonicalize().unwrap_or(folder);
         let mut addresses = self.addresses.write().unwrap_or_else(PoisonError::into_inner);
         addresses.entry(folder.clone()).or_insert_with(|| repository.url.clone());
         Ok(folder)

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kustomize::ErrorKind;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::failure::{Failure, Result};
 
@@ -74,7 +75,7 @@ impl Session {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Takes charge of a program that talks to the server.
+    /// Takes charge of a program that talks to the server and leads a group of processes.
     pub(super) fn adopt(&self, program: Child) {
         let mut adopted = self.program.lock().unwrap_or_else(PoisonError::into_inner);
         end(adopted.replace(program));
@@ -117,10 +118,11 @@ impl Session {
     }
 }
 
+/// Ends a program that leads a group of processes, with all of them.
 fn end(program: Option<Child>) {
     if let Some(mut program) = program {
-        // It may have ended by itself.
-        let _ = program.kill();
+        // It may have ended by itself; until it is waited for, its number is no other's.
+        let _ = kill_process_group(Pid::from_child(&program), Signal::KILL);
         let _ = program.wait();
     }
 }

@@ -8,9 +8,12 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use gix::bstr::{BStr, ByteSlice};
 use gix::protocol::transport::client::blocking_io::{RequestWriter, SetServiceResponse, Transport};
@@ -25,7 +28,10 @@ use super::failure::{Failure, Result};
 use super::session::{Bounded, Session};
 
 /// How much of what ssh says on its standard error is kept.
-const MAX_COMPLAINT: u64 = 16 << 10;
+const MAX_COMPLAINT: usize = 16 << 10;
+
+/// How long it may take after ssh has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What a program must not inherit, so that it does not take the caller's repository for its own.
 const REPOSITORY_VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE"];
@@ -38,7 +44,10 @@ pub(super) struct SshTransport {
 }
 
 /// What ssh says on its standard error.
-pub(super) struct Complaint(JoinHandle<String>);
+pub(super) struct Complaint {
+    said: Arc<Mutex<Vec<u8>>>,
+    end: Receiver<()>,
+}
 
 impl SshTransport {
     /// Starts ssh; with what it will have complained about.
@@ -59,6 +68,8 @@ impl SshTransport {
         for name in REPOSITORY_VARIABLES {
             command.env_remove(name);
         }
+        // A group of its own, so that what a shell starts for it ends with it.
+        command.process_group(0);
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut program = spawned.map_err(|error| {
             let sentence = format!("`{}` cannot be run: {error}", options.ssh_command().display());
@@ -131,20 +142,29 @@ fn arguments(url: &gix::Url) -> Result<Vec<OsString>> {
 }
 
 impl Complaint {
-    fn listen(stderr: ChildStderr) -> Self {
-        Self(thread::spawn(move || {
-            let mut stderr = stderr;
-            let mut said = Vec::new();
-            // What is beyond the limit, or cannot be read, is only not shown.
-            let _ = stderr.by_ref().take(MAX_COMPLAINT).read_to_end(&mut said);
-            let _ = std::io::copy(&mut stderr, &mut std::io::sink());
-            String::from_utf8_lossy(&said).into_owned()
-        }))
+    fn listen(mut stderr: ChildStderr) -> Self {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (ended, end) = channel();
+        let heard = Arc::clone(&said);
+        thread::spawn(move || {
+            let mut chunk = [0; 1024];
+            while let Ok(count @ 1..) = stderr.read(&mut chunk) {
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = MAX_COMPLAINT.saturating_sub(heard.len());
+                heard.extend_from_slice(&chunk[..count.min(room)]);
+            }
+            // Nobody may be waiting for it.
+            let _ = ended.send(());
+        });
+        Self { said, end }
     }
 
     /// The last line of it, once ssh has ended.
     pub(super) fn last_line(self) -> Option<String> {
-        let said = self.0.join().ok()?;
+        // A connection that ssh shares between its runs keeps the stream open.
+        let _ = self.end.recv_timeout(LAST_WORDS);
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = String::from_utf8_lossy(&said);
         said.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
     }
 }
