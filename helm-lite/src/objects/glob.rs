@@ -1,6 +1,6 @@
 //! The patterns of `.Files.Glob`: `*`, `**`, `?`, `[a-z]`, `[!a]` and `{a,b}`, where only `**` reaches over a `/`.
 //!
-//! In: a pattern. Out: whether a path matches. Refuses what is never closed.
+//! In: a pattern. Out: whether a path matches. Refuses classes that are never closed; braces end with the pattern.
 
 /// A pattern that was read.
 #[derive(Debug)]
@@ -28,7 +28,10 @@ impl Glob {
     pub(super) fn parse(pattern: &str) -> Option<Self> {
         let mut reader = Reader { rest: pattern.chars().peekable(), steps: Vec::new(), open: Vec::new() };
         reader.read()?;
-        reader.open.is_empty().then_some(Self { steps: reader.steps })
+        while !reader.open.is_empty() {
+            reader.close();
+        }
+        Some(Self { steps: reader.steps })
     }
 
     pub(super) fn everything() -> Self {
@@ -123,10 +126,7 @@ impl Reader<'_> {
                     self.steps.push(Step::Star(deep));
                 }
                 '?' => self.steps.push(Step::One),
-                '\\' => {
-                    let c = self.rest.next()?;
-                    self.steps.push(Step::Char(c));
-                }
+                '\\' => self.steps.extend(self.rest.next().map(Step::Char)),
                 '[' => self.class()?,
                 '{' => {
                     self.open.push((self.steps.len(), Vec::new()));
@@ -201,6 +201,10 @@ mod tests {
             ("\\*.txt", "*.txt", true),
             ("**/a.txt", "a.txt", false),
             ("a,b", "a,b", true),
+            ("{b,a.txt", "a.txt", true),
+            ("{b,a.txt", "c", false),
+            ("{{a,b},d}.txt", "b.txt", true),
+            ("{a.txt,}", "", true),
         ] {
             assert_eq!(
                 Glob::parse(pattern).is_some_and(|glob| glob.matches(path)),
@@ -208,7 +212,6 @@ mod tests {
                 "{pattern} over {path}"
             );
         }
-        assert!(Glob::parse("{a,b").is_none());
         assert!(Glob::parse("[a").is_none());
     }
 
