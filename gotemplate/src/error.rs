@@ -24,6 +24,7 @@ struct Inner {
     kind: ErrorKind,
     place: Option<Place>,
     reason: String,
+    missing: Option<String>,
     cause: Cause,
 }
 
@@ -60,13 +61,25 @@ enum Cause {
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, place: Option<Place>, reason: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, place, reason: reason.into(), cause: Cause::None }))
+        Self(Box::new(Inner { kind, place, reason: reason.into(), missing: None, cause: Cause::None }))
     }
 
     /// A function failed: `reason` is `error calling NAME`.
     pub(crate) fn calling(place: Place, reason: String, cause: CallError) -> Self {
         let kind = cause.0.cause.as_ref().map_or(cause.0.kind, Self::kind);
-        Self(Box::new(Inner { kind, place: Some(place), reason, cause: Cause::Function(cause) }))
+        Self(Box::new(Inner {
+            kind,
+            place: Some(place),
+            reason,
+            missing: None,
+            cause: Cause::Function(cause),
+        }))
+    }
+
+    /// Notes which value is nil.
+    pub(crate) fn missing(mut self, value: impl Into<String>) -> Self {
+        self.0.missing = Some(value.into());
+        self
     }
 
     /// The kind of failure: of the innermost error, if templates called templates.
@@ -86,6 +99,23 @@ impl Error {
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.0.reason
+    }
+
+    /// The value that is nil though a field of it was wanted, as the template has it:
+    /// `.Values.image` where `.Values.image.tag` failed.
+    #[must_use]
+    pub fn missing_value(&self) -> Option<&str> {
+        self.0.missing.as_deref()
+    }
+
+    /// The error of the innermost template that was executed: where it all began.
+    #[must_use]
+    pub fn innermost(&self) -> &Self {
+        let mut error = self;
+        while let Some(inner) = error.function_error().and_then(CallError::template_error) {
+            error = inner;
+        }
+        error
     }
 
     /// The error that a function returned.

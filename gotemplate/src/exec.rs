@@ -91,14 +91,16 @@ struct Executor<'t> {
 impl<'t> Executor<'t> {
     /// Runs a template from its start, with variables of its own.
     fn template(&mut self, template: Template<'t>, dot: &Operand) -> Result<(), Error> {
-        let outer = (self.template, self.base);
+        // The site is a part of the template's text, so it changes with it.
+        let outer = (self.template, self.base, self.site);
         self.template = template;
+        self.site = Site::None;
         self.base = self.variables.len();
         self.variables.resize(self.base + template.tree.slots, None);
         self.variables[self.base] = Some(dot.clone());
         self.nodes(dot, &template.tree.nodes)?;
         self.variables.truncate(self.base);
-        (self.template, self.base) = outer;
+        (self.template, self.base, self.site) = outer;
         Ok(())
     }
 

@@ -154,3 +154,16 @@ fn templates() {
 fn errors() {
     check(include_str!("language/errors.txt"));
 }
+
+#[test]
+fn an_error_names_the_value_that_is_nil() {
+    let missing = |template| {
+        let error = render(template).expect_err("a field of nil");
+        error.innermost().missing_value().map(str::to_owned)
+    };
+    assert_eq!(missing("{{ .map.nope.x.y }}").as_deref(), Some(".map.nope"));
+    assert_eq!(missing("{{ $x := .map }}{{ $x.nope.x }}").as_deref(), Some("$x.nope"));
+    assert_eq!(missing("{{ print (.map).nope.x }}").as_deref(), Some("(.map).nope"));
+    assert_eq!(missing("{{ include \"inner\" . }}").as_deref(), Some(".nope"));
+    assert_eq!(missing("{{ .n.x }}"), None);
+}

@@ -176,10 +176,13 @@ impl<'t> Executor<'t> {
         args: &'t [Term],
         last: Option<Operand>,
     ) -> Result<Operand, Error> {
-        let name = self.template.source.slice(name);
+        let span = name;
+        let name = self.template.source.slice(span);
         let has_args = !args.is_empty() || last.is_some();
         match &receiver.value {
-            Value::Nil => self.field_of_nil(receiver, name),
+            Value::Nil => self.field_of_nil(receiver, name).map_err(|error| {
+                error.missing(Show::Before(self.template.source, term, span.start).to_string())
+            }),
             Value::Map(map) => self.entry(map, name, has_args),
             Value::Object(object) => {
                 let text = std::str::from_utf8(name).unwrap_or_default();

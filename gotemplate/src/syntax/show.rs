@@ -11,6 +11,8 @@ pub(crate) enum Show<'t> {
     Pipeline(&'t Source, &'t Pipeline),
     Command(&'t Source, &'t Command),
     Term(&'t Source, &'t Term),
+    /// A term without those of its fields that start there or later.
+    Before(&'t Source, &'t Term, u32),
     Template(&'t Source, &'t TemplateCall),
 }
 
@@ -19,7 +21,8 @@ impl fmt::Display for Show<'_> {
         match self {
             Self::Pipeline(source, pipe) => pipeline(f, source, pipe),
             Self::Command(source, node) => command(f, source, node),
-            Self::Term(source, node) => term(f, source, node),
+            Self::Term(source, node) => term(f, source, node, u32::MAX),
+            Self::Before(source, node, end) => term(f, source, node, *end),
             Self::Template(source, node) => {
                 write!(f, "{{{{template {}", quoted(&node.name))?;
                 if let Some(pipe) = &node.pipe {
@@ -58,7 +61,7 @@ fn command(f: &mut fmt::Formatter<'_>, source: &Source, node: &Command) -> fmt::
         }
         match argument {
             Term::Pipe(pipe) => parenthesized(f, source, pipe)?,
-            _ => term(f, source, argument)?,
+            _ => term(f, source, argument, u32::MAX)?,
         }
     }
     Ok(())
@@ -70,7 +73,8 @@ fn parenthesized(f: &mut fmt::Formatter<'_>, source: &Source, pipe: &Pipeline) -
     f.write_str(")")
 }
 
-fn term(f: &mut fmt::Formatter<'_>, source: &Source, node: &Term) -> fmt::Result {
+/// Writes a term, and of its fields those that start before `end`.
+fn term(f: &mut fmt::Formatter<'_>, source: &Source, node: &Term, end: u32) -> fmt::Result {
     match node {
         Term::Dot(span)
         | Term::Nil(span)
@@ -78,24 +82,24 @@ fn term(f: &mut fmt::Formatter<'_>, source: &Source, node: &Term) -> fmt::Result
         | Term::Number(span, _)
         | Term::String(span, _)
         | Term::Function(span, _) => text(f, source, *span),
-        Term::Field { names, .. } => fields(f, source, names),
+        Term::Field { names, .. } => fields(f, source, names, end),
         Term::Variable { name, fields: names, .. } => {
             text(f, source, *name)?;
-            fields(f, source, names)
+            fields(f, source, names, end)
         }
         Term::Chain { base, fields: names, .. } => {
             match &**base {
                 Term::Pipe(pipe) => parenthesized(f, source, pipe)?,
-                base => term(f, source, base)?,
+                base => term(f, source, base, end)?,
             }
-            fields(f, source, names)
+            fields(f, source, names, end)
         }
         Term::Pipe(pipe) => pipeline(f, source, pipe),
     }
 }
 
-fn fields(f: &mut fmt::Formatter<'_>, source: &Source, names: &[Span]) -> fmt::Result {
-    for name in names {
+fn fields(f: &mut fmt::Formatter<'_>, source: &Source, names: &[Span], end: u32) -> fmt::Result {
+    for name in names.iter().take_while(|name| name.start < end) {
         f.write_str(".")?;
         text(f, source, *name)?;
     }
