@@ -19,7 +19,7 @@ mod version;
 mod warning;
 
 pub use capabilities::{API_VERSIONS, KubeVersion};
-pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata};
+pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata, archive};
 pub use dependencies::process_dependencies;
 pub use error::{Error, ErrorKind, Step};
 pub use options::Options;

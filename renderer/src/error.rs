@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use yamltree::Place;
+
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Who has to act.
@@ -17,6 +19,15 @@ pub enum ErrorKind {
     Environment,
 }
 
+/// One link of the chain that led to an error.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What was being done.
+    pub note: String,
+    /// Where it was asked for, when that is in a file.
+    pub place: Option<Place>,
+}
+
 /// A failed command.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Inner>);
@@ -26,12 +37,13 @@ struct Inner {
     kind: ErrorKind,
     message: String,
     hint: Option<String>,
-    engine: Option<kustomize::Error>,
+    place: Option<Place>,
+    trail: Vec<Step>,
 }
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), hint: None, engine: None }))
+        Self(Box::new(Inner { kind, message: message.into(), hint: None, place: None, trail: Vec::new() }))
     }
 
     /// A failure of the disk at a path.
@@ -63,10 +75,16 @@ impl Error {
         self.0.hint.as_deref()
     }
 
-    /// The engine's error, which knows places.
+    /// Where it is wrong, when that is in a file.
     #[must_use]
-    pub fn engine(&self) -> Option<&kustomize::Error> {
-        self.0.engine.as_ref()
+    pub fn place(&self) -> Option<&Place> {
+        self.0.place.as_ref()
+    }
+
+    /// What led there, innermost first.
+    #[must_use]
+    pub fn trail(&self) -> &[Step] {
+        &self.0.trail
     }
 }
 
@@ -76,21 +94,40 @@ impl From<kustomize::Error> for Error {
             kustomize::ErrorKind::Unavailable => ErrorKind::Environment,
             _ => ErrorKind::Input,
         };
+        let step = |step: &kustomize::Step| Step { note: step.note.clone(), place: step.place.clone() };
         Self(Box::new(Inner {
             kind,
             message: error.message().to_owned(),
             hint: error.help().map(str::to_owned),
-            engine: Some(error),
+            place: error.place().cloned(),
+            trail: error.trail().iter().map(step).collect(),
+        }))
+    }
+}
+
+impl From<helm_lite::Error> for Error {
+    fn from(error: helm_lite::Error) -> Self {
+        let kind = match error.kind() {
+            helm_lite::ErrorKind::Unavailable => ErrorKind::Environment,
+            _ => ErrorKind::Input,
+        };
+        let step = |step: &helm_lite::Step| Step { note: step.note.clone(), place: step.place.clone() };
+        Self(Box::new(Inner {
+            kind,
+            message: error.message().to_owned(),
+            hint: error.help().map(str::to_owned),
+            place: error.place().cloned(),
+            trail: error.trail().iter().map(step).collect(),
         }))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.engine {
-            Some(engine) => engine.fmt(f),
-            None => f.write_str(&self.0.message),
+        if let Some(place) = &self.0.place {
+            write!(f, "{}: ", place.location())?;
         }
+        f.write_str(&self.0.message)
     }
 }
 

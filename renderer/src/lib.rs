@@ -3,6 +3,8 @@
 //!
 //! [`Renderer`] is the way in for programs, [`cli::main`] that of the binary.
 
+mod chart;
+mod charts;
 pub mod cli;
 mod config;
 mod error;

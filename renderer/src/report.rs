@@ -19,10 +19,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
-use kustomize::Warning;
 use yamltree::{Place, Source};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Step};
 use crate::redact::redact;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -32,6 +31,29 @@ const FRAME: Style = AnsiColor::Blue.on_default().bold();
 
 /// A line is shown up to this many characters, the place in view.
 const MAX_EXCERPT: usize = 100;
+
+/// A warning of either engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice<'w> {
+    code: &'static str,
+    message: &'w str,
+    hint: Option<&'w str>,
+    place: Option<&'w Place>,
+}
+
+impl<'w> From<&'w kustomize::Warning> for Notice<'w> {
+    fn from(warning: &'w kustomize::Warning) -> Self {
+        let kustomize::Warning { code, message, hint, place, .. } = warning;
+        Self { code: code.as_str(), message, hint: hint.as_deref(), place: place.as_ref() }
+    }
+}
+
+impl<'w> From<&'w helm_lite::Warning> for Notice<'w> {
+    fn from(warning: &'w helm_lite::Warning) -> Self {
+        let helm_lite::Warning { code, message, hint, place } = warning;
+        Self { code: code.as_str(), message, hint: hint.as_deref(), place: place.as_ref() }
+    }
+}
 
 /// Reports to standard error and keeps in mind what was reported.
 #[derive(Debug, Default)]
@@ -52,19 +74,17 @@ impl Reporter {
     pub(crate) fn error(&mut self, error: &Error, target: Option<&str>) {
         // Input that is wrong outweighs a machine that is, as the reader can act on it.
         self.failed = Some(self.failed.map_or(error.kind(), |before| weightier(before, error.kind())));
-        let mut chain: Vec<String> = Vec::new();
-        if let Some(engine) = error.engine() {
-            chain.extend(engine.trail().iter().map(|step| match &step.place {
-                Some(place) => format!("{}: {}", step.note, self.lines.location(place)),
-                None => step.note.clone(),
-            }));
-        }
+        let mut step = |step: &Step| match &step.place {
+            Some(place) => format!("{}: {}", step.note, self.lines.location(place)),
+            None => step.note.clone(),
+        };
+        let mut chain: Vec<String> = error.trail().iter().map(&mut step).collect();
         chain.extend(target.map(|target| format!("while building `{target}`")));
         let report = Report {
             label: "error".to_owned(),
             style: ERROR,
             message: error.message(),
-            place: error.engine().and_then(kustomize::Error::place),
+            place: error.place(),
             excerpt: true,
             chain,
             hint: error.help(),
@@ -73,20 +93,23 @@ impl Reporter {
         print(&text);
     }
 
-    /// Reports warnings, each once in a run.
-    pub(crate) fn warnings(&mut self, warnings: &[Warning]) {
+    /// Reports the warnings of an engine, each once in a run.
+    pub(crate) fn warnings<'w, W>(&mut self, warnings: &'w [W])
+    where
+        Notice<'w>: From<&'w W>,
+    {
         if self.quiet {
             return;
         }
-        for warning in warnings {
+        for notice in warnings.iter().map(Notice::from) {
             let report = Report {
-                label: format!("warning[{}]", warning.code.as_str()),
+                label: format!("warning[{}]", notice.code),
                 style: WARNING,
-                message: &warning.message,
-                place: warning.place.as_ref(),
+                message: notice.message,
+                place: notice.place,
                 excerpt: false,
                 chain: Vec::new(),
-                hint: warning.hint.as_deref(),
+                hint: notice.hint,
             };
             let text = report.render(&mut self.lines);
             if self.shown.insert(text.clone()) {

@@ -3,6 +3,7 @@
 mod build;
 mod completion;
 pub(crate) mod flags;
+mod helm;
 mod kustomize;
 mod man;
 mod version;
@@ -32,6 +33,9 @@ enum Command {
     /// Commands as kustomize has them
     #[command(subcommand)]
     Kustomize(kustomize::Command),
+    /// Commands as helm has them
+    #[command(subcommand)]
+    Helm(helm::Command),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print a man page
@@ -71,6 +75,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
     match command {
         Command::Build(arguments) => build::run(arguments, reporter),
         Command::Kustomize(kustomize::Command::Build(arguments)) => kustomize::build(&arguments, reporter),
+        Command::Helm(command) => helm::run(command, reporter),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

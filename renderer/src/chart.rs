@@ -1,0 +1,195 @@
+//! Renders one chart: the engine with the disk, the clock, randomness and the time zone behind it.
+//!
+//! In: the path of a chart, values and what is said of the release. Out: what it renders to.
+
+use std::fs;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use gotemplate::Now;
+use helm_lite::manifest::{self, Manifests};
+use helm_lite::values::{self, ValuesFile};
+use helm_lite::{Chart, HelmVersion, KubeVersion, Options, Warning};
+
+use crate::charts;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A values file is no larger: it is read whole, and etcd takes releases of a megabyte.
+const MAX_VALUES_FILE: u64 = 64 << 20;
+
+/// What is said of the release and of its cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Release<'r> {
+    /// Its name.
+    pub name: &'r str,
+    /// Its namespace, `default` where none is given.
+    pub namespace: Option<&'r str>,
+    /// Whether it is upgraded.
+    pub is_upgrade: bool,
+    /// The cluster's version.
+    pub kube_version: Option<&'r str>,
+    /// The API versions of the cluster beside Kubernetes' own.
+    pub api_versions: &'r [String],
+    /// The generation of Helm to render as.
+    pub version: HelmVersion,
+    /// Whether values are taken as they are.
+    pub skip_schema_validation: bool,
+}
+
+/// The values that a user gives, as typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'v> {
+    /// `--values`
+    pub files: &'v [String],
+    /// `--set-json`
+    pub json: &'v [String],
+    /// `--set`
+    pub set: &'v [String],
+    /// `--set-string`
+    pub string: &'v [String],
+    /// `--set-file`
+    pub file: &'v [String],
+    /// `--set-literal`
+    pub literal: &'v [String],
+}
+
+/// What a chart renders to.
+#[derive(Debug)]
+pub struct Rendered {
+    /// Its manifests and hooks.
+    pub manifests: Manifests,
+    /// Its CRDs and those of the charts in it: path and content.
+    pub crds: Vec<(String, String)>,
+    /// What is not wrong but surely not meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// Renders the chart at a path.
+///
+/// # Errors
+/// What is wrong, in Helm's words.
+pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<Rendered> {
+    let mut warnings = Vec::new();
+    let mut chart = charts::load(path, release.version, &mut warnings)?;
+    let user = merge(given, release.version, &mut warnings)?;
+    refuse_library(&chart)?;
+    refuse_missing(&chart)?;
+    helm_lite::process_dependencies(&mut chart, &user, release.version, &mut warnings)?;
+    let coalesced = values::coalesce(&chart, &user, release.version, &mut warnings)?;
+    let kube_version = release.kube_version.map_or_else(|| Ok(KubeVersion::default()), |text| {
+        KubeVersion::parse(text).map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
+    })?;
+    let random = |bytes: &mut [u8]| getrandom::fill(bytes).unwrap_or_else(|_| bytes.fill(0));
+    let zone = std::env::var("TZ").unwrap_or_else(|_| "UTC".to_owned());
+    let options = Options {
+        release_name: release.name.to_owned(),
+        namespace: release.namespace.unwrap_or("default").to_owned(),
+        is_upgrade: release.is_upgrade,
+        kube_version,
+        api_versions: release.api_versions.to_vec(),
+        now: now(),
+        random: Some(&random),
+        zone: &zone,
+        ..Options::default()
+    };
+    let output = helm_lite::render(&chart, &coalesced.to_map(), &options)?;
+    warnings.extend(output.warnings);
+    let files: Vec<_> = output.files.into_iter().filter(|file| !is_notes(&file.path)).collect();
+    let manifests = manifest::sort(&files).map_err(helm_lite::Error::advise_debug)?;
+    let mut crds = Vec::new();
+    collect_crds(&chart, &chart.metadata.name, &mut crds);
+    Ok(Rendered { manifests, crds, warnings })
+}
+
+/// A release's name from a template, as `--name-template` gives it.
+pub(crate) fn release_name(template: &str) -> Result<String> {
+    helm_lite::release_name(template, now()).map_err(Error::from)
+}
+
+fn merge(given: &Values<'_>, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<values::UserValues> {
+    let read = |name: &String| read_values(name).map(|data| (name.as_str(), data));
+    let read: Vec<(&str, Vec<u8>)> = given.files.iter().map(read).collect::<Result<_>>()?;
+    let files: Vec<ValuesFile<'_>> = read.iter().map(|(name, data)| ValuesFile { name, data }).collect();
+    let read_file = |name: &str| -> Result<Vec<u8>, helm_lite::Error> {
+        read_values(name).map_err(|error| helm_lite::Error::invalid(error.message()))
+    };
+    let options = values::Options {
+        files: &files,
+        json: given.json,
+        set: given.set,
+        string: given.string,
+        file: given.file,
+        literal: given.literal,
+        read_file: &read_file,
+    };
+    Ok(values::merge(&options, version, warnings)?)
+}
+
+/// A file that the command line names; `-` is standard input.
+fn read_values(name: &str) -> Result<Vec<u8>> {
+    use std::io::Read as _;
+    let refuse = |error: &std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::Input, format!("open {name}: no such file or directory"))
+        }
+        _ => Error::io("read", Path::new(name), error),
+    };
+    let mut data = Vec::new();
+    if name.trim() == "-" {
+        std::io::stdin().take(MAX_VALUES_FILE).read_to_end(&mut data).map_err(|error| refuse(&error))?;
+        return Ok(data);
+    }
+    let file = fs::File::open(name).map_err(|error| refuse(&error))?;
+    file.take(MAX_VALUES_FILE + 1).read_to_end(&mut data).map_err(|error| refuse(&error))?;
+    if data.len() as u64 > MAX_VALUES_FILE {
+        return Err(Error::new(ErrorKind::Input, format!("`{name}` is too large for a values file")));
+    }
+    Ok(data)
+}
+
+fn refuse_library(chart: &Chart) -> Result<()> {
+    match chart.metadata.kind.as_str() {
+        "" | "application" => Ok(()),
+        kind => Err(Error::new(ErrorKind::Input, format!("{kind} charts are not installable"))),
+    }
+}
+
+/// Refuses a chart that lacks what it declares: the words are those that Argo CD looks for.
+fn refuse_missing(chart: &Chart) -> Result<()> {
+    let is_there = |name: &str| chart.dependencies.iter().any(|dependency| dependency.metadata.name == name);
+    let declared = chart.metadata.dependencies.iter().map(|dependency| dependency.name.as_str());
+    let missing: Vec<&str> = declared.filter(|name| !is_there(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Input,
+        format!(
+            "an error occurred while checking for chart dependencies. You may need to run `helm dependency build` \
+             to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
+            missing.join(", ")
+        ),
+    ))
+}
+
+fn is_notes(path: &str) -> bool {
+    path.ends_with("NOTES.txt")
+}
+
+/// The files below `crds/`, those of a chart before those of the charts in it.
+fn collect_crds(chart: &Chart, path: &str, crds: &mut Vec<(String, String)>) {
+    let is_crd = |name: &str| {
+        name.starts_with("crds/") && [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
+    };
+    let mut files: Vec<_> = chart.files.iter().filter(|file| is_crd(&file.name)).collect();
+    files.sort_by(|left, right| left.name.cmp(&right.name));
+    crds.extend(files.into_iter().map(|file| (format!("{path}/{}", file.name), file.text())));
+    for dependency in &chart.dependencies {
+        collect_crds(dependency, &format!("{path}/charts/{}", dependency.metadata.name), crds);
+    }
+}
+
+fn now() -> Now {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Now { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
+}

@@ -1,0 +1,110 @@
+//! Charts on disk: a folder or an archive becomes a chart in memory.
+//!
+//! In: a path. Out: the chart. Refused: what is neither, and folders that have more than a chart has.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Folders nest no deeper in a chart; a link could lead round in a circle.
+const MAX_DEPTH: usize = 64;
+
+/// Reads the chart at a path.
+///
+/// # Errors
+/// What is wrong with it, in Helm's words.
+pub fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
+    let name = path.display().to_string();
+    let metadata =
+        fs::metadata(path).map_err(|_| Error::new(ErrorKind::Input, format!("path {name:?} not found")))?;
+    if metadata.is_dir() {
+        let files = Folder::new(path)?.read()?;
+        return Ok(Chart::load(files, name.trim_end_matches('/'), version, warnings)?);
+    }
+    if metadata.len() > archive::MAX_CHART_SIZE {
+        return Err(Error::new(ErrorKind::Input, format!("the archive `{name}` is too large")));
+    }
+    let bytes = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        let reason = if name.ends_with(".yaml") || name.ends_with(".yml") {
+            format!("file '{name}' seems to be a YAML file, but expected a gzipped archive")
+        } else {
+            format!("file '{name}' does not appear to be a gzipped archive")
+        };
+        return Err(Error::new(ErrorKind::Input, reason));
+    }
+    Ok(Chart::load_archive(&bytes, &name, version, warnings)?)
+}
+
+/// The folder of a chart, with the rules of what is no part of it.
+struct Folder<'p> {
+    top: &'p Path,
+    rules: IgnoreRules,
+    files: Vec<File>,
+    left: u64,
+}
+
+impl<'p> Folder<'p> {
+    fn new(top: &'p Path) -> Result<Self> {
+        let text = fs::read_to_string(top.join(".helmignore")).unwrap_or_default();
+        let rules = IgnoreRules::parse(&text).map_err(|reason| Error::new(ErrorKind::Input, reason))?;
+        Ok(Self { top, rules, files: Vec::new(), left: archive::MAX_CHART_SIZE })
+    }
+
+    fn read(mut self) -> Result<Vec<File>> {
+        self.walk(&PathBuf::new(), 0)?;
+        Ok(self.files)
+    }
+
+    /// Reads a folder in the order of names, so that the same chart gives the same bytes everywhere.
+    fn walk(&mut self, below: &Path, depth: usize) -> Result<()> {
+        let folder = self.top.join(below);
+        if depth > MAX_DEPTH {
+            return Err(Error::new(ErrorKind::Input, format!("`{}` is nested too deep", folder.display())));
+        }
+        let read = |error: std::io::Error| Error::io("read", &folder, &error);
+        let mut entries = fs::read_dir(&folder)
+            .and_then(|entries| {
+                entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()
+            })
+            .map_err(read)?;
+        entries.sort();
+        for name in entries {
+            let inner = below.join(&name);
+            let path = self.top.join(&inner);
+            let Ok(metadata) = fs::metadata(&path) else { continue };
+            let shown = inner.to_string_lossy().replace('\\', "/");
+            if self.rules.ignores(&shown, metadata.is_dir()) {
+                continue;
+            }
+            if metadata.is_dir() {
+                self.walk(&inner, depth + 1)?;
+            } else {
+                self.file(&path, shown, &metadata)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, name: String, metadata: &fs::Metadata) -> Result<()> {
+        let refuse = |sentence: String| Err(Error::new(ErrorKind::Input, sentence));
+        if !metadata.is_file() {
+            let shown = path.display();
+            return refuse(format!("cannot load irregular file {shown} as it has file mode type bits set"));
+        }
+        if metadata.len() > archive::MAX_CHART_FILE_SIZE {
+            let limit = archive::MAX_CHART_FILE_SIZE;
+            return refuse(format!("chart file {name:?} is larger than the maximum file size {limit}"));
+        }
+        if metadata.len() > self.left || self.files.len() == archive::MAX_CHART_FILES {
+            return refuse(format!("the chart in `{}` is too large", self.top.display()));
+        }
+        self.left -= metadata.len();
+        let data = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+        self.files.push(File::new(name, &data));
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! `renderer helm template`: one chart, with the flags and habits of helm.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use clap::Args;
+use helm_lite::HelmVersion;
+use helm_lite::manifest::{self, Hook, Manifests};
+use helm_lite::pattern;
+
+use crate::chart::{self, Release, Values};
+use crate::error::{Error, ErrorKind, Result};
+use crate::output;
+use crate::report::Reporter;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  # a chart in a folder, as the release `web`
+  renderer helm template web charts/web
+
+  # with values
+  renderer helm template web charts/web -f envs/prod.yaml --set image.tag=1.2.3
+
+  # one template of it
+  renderer helm template web charts/web -s templates/deployment.yaml";
+
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
+    /// The release's name, if given, and the chart: a folder or an archive
+    #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..=2)]
+    names: Vec<String>,
+
+    /// The release's namespace
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+
+    /// A file with values (repeatable, or several with commas)
+    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
+    values: Vec<String>,
+
+    /// A value: `key=value`, typed as helm does (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// A value that is a string (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set_string: Vec<String>,
+
+    /// A value in JSON (repeatable)
+    #[arg(long, value_name = "KEY=JSON")]
+    set_json: Vec<String>,
+
+    /// A value that is a file's content (repeatable)
+    #[arg(long, value_name = "KEY=FILE")]
+    set_file: Vec<String>,
+
+    /// A value that is a string, taken literally (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set_literal: Vec<String>,
+
+    /// Print the chart's CRDs too
+    #[arg(long)]
+    include_crds: bool,
+
+    /// No effect: CRDs are printed where `--include-crds` asks for them
+    #[arg(long)]
+    skip_crds: bool,
+
+    /// Leave hooks out
+    #[arg(long)]
+    no_hooks: bool,
+
+    /// Leave tests out
+    #[arg(long)]
+    skip_tests: bool,
+
+    /// Print only what these templates render to; patterns are allowed (repeatable)
+    #[arg(short, long, value_name = "TEMPLATE")]
+    show_only: Vec<String>,
+
+    /// API versions that the cluster has beside Kubernetes' own (repeatable, or several with commas)
+    #[arg(short, long, value_name = "VERSION", value_delimiter = ',')]
+    api_versions: Vec<String>,
+
+    /// The cluster's version
+    #[arg(long, value_name = "VERSION")]
+    kube_version: Option<String>,
+
+    /// Render as an upgrade and not as an installation
+    #[arg(long)]
+    is_upgrade: bool,
+
+    /// The release's name, as a template
+    #[arg(long, value_name = "TEMPLATE")]
+    name_template: Option<String>,
+
+    /// Write a file for each template into this folder
+    #[arg(long, value_name = "FOLDER")]
+    output_dir: Option<PathBuf>,
+
+    /// Put the release's name into the paths below `--output-dir`
+    #[arg(long)]
+    release_name: bool,
+
+    /// Do not check values against the chart's schemas
+    #[arg(long)]
+    skip_schema_validation: bool,
+
+    /// Needs a cluster, so it is refused
+    #[arg(long)]
+    validate: bool,
+
+    /// The generation of helm to render as
+    #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
+    helm_version: String,
+
+    /// Make warnings errors
+    #[arg(long)]
+    strict: bool,
+
+    /// Leave out warnings
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
+    reporter.set_quiet(arguments.quiet);
+    if arguments.validate {
+        return Err(Error::new(ErrorKind::Usage, "`--validate` needs a cluster, and this renders without one"));
+    }
+    let (name, path) = arguments.name_and_chart()?;
+    let release = Release {
+        name: &name,
+        namespace: arguments.namespace.as_deref(),
+        is_upgrade: arguments.is_upgrade,
+        kube_version: arguments.kube_version.as_deref(),
+        api_versions: &arguments.api_versions,
+        version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
+        skip_schema_validation: arguments.skip_schema_validation,
+    };
+    let values = Values {
+        files: &arguments.values,
+        json: &arguments.set_json,
+        set: &arguments.set,
+        string: &arguments.set_string,
+        file: &arguments.set_file,
+        literal: &arguments.set_literal,
+    };
+    let rendered = chart::render(Path::new(path), &values, &release)?;
+    reporter.warnings(&rendered.warnings);
+    if arguments.strict && !rendered.warnings.is_empty() {
+        return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));
+    }
+    let crds = if arguments.include_crds { rendered.crds } else { Vec::new() };
+    let text = Text { crds: &crds, manifests: &rendered.manifests, arguments };
+    match &arguments.output_dir {
+        Some(folder) => text.write_files(folder, &name),
+        None if arguments.show_only.is_empty() => output::to_stdout(&text.whole()),
+        None => output::to_stdout(&text.only(&arguments.show_only)?),
+    }
+}
+
+impl Arguments {
+    fn name_and_chart(&self) -> Result<(String, &str)> {
+        match (self.names.as_slice(), &self.name_template) {
+            ([_, _], Some(_)) => {
+                Err(Error::new(ErrorKind::Usage, "cannot set --name-template and also specify a name"))
+            }
+            ([name, chart], None) => Ok((name.clone(), chart)),
+            ([chart], Some(template)) => Ok((chart::release_name(template)?, chart)),
+            ([chart], None) => Ok(("release-name".to_owned(), chart)),
+            _ => Err(Error::new(ErrorKind::Usage, "name a chart")),
+        }
+    }
+}
+
+/// What is printed of a rendered chart.
+struct Text<'t> {
+    /// Path and content.
+    crds: &'t [(String, String)],
+    manifests: &'t Manifests,
+    arguments: &'t Arguments,
+}
+
+impl Text<'_> {
+    fn hooks(&self) -> impl Iterator<Item = &Hook> {
+        let hooks = if self.arguments.no_hooks { &[] } else { self.manifests.hooks.as_slice() };
+        hooks.iter().filter(|hook| !(self.arguments.skip_tests && hook.is_test()))
+    }
+
+    /// The documents that are no hooks, CRDs first.
+    fn documents(&self) -> impl Iterator<Item = (&str, &str)> {
+        let crds = self.crds.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        crds.chain(self.manifests.manifests.iter().map(|manifest| (manifest.path.as_str(), manifest.text.as_str())))
+    }
+
+    /// Everything: what is no hook trimmed at both ends, hooks as they are.
+    fn whole(&self) -> String {
+        let mut release = String::new();
+        for (path, text) in self.documents() {
+            push_document(&mut release, path, text);
+        }
+        let mut text = release.trim().to_owned();
+        text.push('\n');
+        for hook in self.hooks() {
+            push_document(&mut text, &hook.manifest.path, &hook.manifest.text);
+        }
+        text
+    }
+
+    /// The documents whose template matches, in the order of the patterns. As in Helm they are cut out of the whole.
+    fn only(&self, patterns: &[String]) -> Result<String> {
+        let whole = self.whole();
+        let documents = manifest::split(&whole);
+        let template = |document: &str| -> Option<String> {
+            let line = document.lines().find_map(|line| line.split_once("# Source: "))?.1;
+            Some(line.split_once('/')?.1.to_owned())
+        };
+        let mut text = String::new();
+        for wanted in patterns {
+            let mut found = false;
+            for document in &documents {
+                let Some(path) = template(document) else { continue };
+                if pattern::matches(wanted, &path).unwrap_or(false) {
+                    let _ = writeln!(text, "---\n{document}");
+                    found = true;
+                }
+            }
+            if !found {
+                return Err(Error::new(ErrorKind::Input, format!("could not find template {wanted} in chart")));
+            }
+        }
+        Ok(text)
+    }
+
+    /// A file for each template below a folder, each written whole, and a line for each document.
+    fn write_files(&self, folder: &Path, name: &str) -> Result<()> {
+        let templates = if self.arguments.release_name { folder.join(name) } else { folder.to_path_buf() };
+        let crds = self.crds.iter().map(|(path, text)| (folder.join(path), path.as_str(), text.as_str()));
+        let manifests = self.manifests.manifests.iter();
+        let documents = manifests.map(|manifest| (&manifest.path, &manifest.text));
+        let hooks = self.hooks().map(|hook| (&hook.manifest.path, &hook.manifest.text));
+        let others = documents.chain(hooks).map(|(path, text)| (templates.join(path), path.as_str(), text.as_str()));
+        let mut files: Vec<(PathBuf, String)> = Vec::new();
+        let mut wrote = String::new();
+        for (file, path, text) in crds.chain(others) {
+            if Path::new(path).components().any(|part| !matches!(part, Component::Normal(_))) {
+                return Err(Error::new(ErrorKind::Input, format!("`{path}` leads out of the folder")));
+            }
+            let _ = writeln!(wrote, "wrote {}", file.display());
+            match files.iter_mut().find(|(known, _)| *known == file) {
+                Some((_, content)) => push_document(content, path, text),
+                None => {
+                    let mut content = String::new();
+                    push_document(&mut content, path, text);
+                    files.push((file, content));
+                }
+            }
+        }
+        let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
+        for folder in folders {
+            fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
+        }
+        for (file, content) in &files {
+            output::replace(file, content.as_bytes())?;
+        }
+        wrote.push('\n');
+        output::to_stdout(&wrote)
+    }
+}
+
+fn push_document(text: &mut String, path: &str, document: &str) {
+    let _ = writeln!(text, "---\n# Source: {path}\n{document}");
+}
