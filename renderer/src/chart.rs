@@ -76,10 +76,14 @@ pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<
     refuse_missing(&chart)?;
     helm_lite::process_dependencies(&mut chart, &user, release.version, &mut warnings)?;
     let coalesced = values::coalesce(&chart, &user, release.version, &mut warnings)?;
-    let kube_version = release.kube_version.map_or_else(|| Ok(KubeVersion::default()), |text| {
-        KubeVersion::parse(text).map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
-    })?;
-    let random = |bytes: &mut [u8]| getrandom::fill(bytes).unwrap_or_else(|_| bytes.fill(0));
+    let kube_version = release.kube_version.map_or_else(
+        || Ok(KubeVersion::default()),
+        |text| {
+            KubeVersion::parse(text)
+                .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
+        },
+    )?;
+    let random = random();
     let zone = std::env::var("TZ").unwrap_or_else(|_| "UTC".to_owned());
     let options = Options {
         release_name: release.name.to_owned(),
@@ -103,13 +107,19 @@ pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<
 
 /// A release's name from a template, as `--name-template` gives it.
 pub(crate) fn release_name(template: &str) -> Result<String> {
-    helm_lite::release_name(template, now()).map_err(Error::from)
+    let random = random();
+    let options = gotemplate::Options { now: now(), random: Some(&random), ..gotemplate::Options::default() };
+    Ok(helm_lite::release_name(template, &options)?)
 }
 
-fn merge(given: &Values<'_>, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<values::UserValues> {
-    let read = |name: &String| read_values(name).map(|data| (name.as_str(), data));
-    let read: Vec<(&str, Vec<u8>)> = given.files.iter().map(read).collect::<Result<_>>()?;
-    let files: Vec<ValuesFile<'_>> = read.iter().map(|(name, data)| ValuesFile { name, data }).collect();
+fn merge(
+    given: &Values<'_>,
+    version: HelmVersion,
+    warnings: &mut Vec<Warning>,
+) -> Result<values::UserValues> {
+    let read = given.files.iter().map(|name| read_values(name)).collect::<Result<Vec<_>>>()?;
+    let files: Vec<ValuesFile<'_>> =
+        given.files.iter().zip(&read).map(|(name, data)| ValuesFile { name, data }).collect();
     let read_file = |name: &str| -> Result<Vec<u8>, helm_lite::Error> {
         read_values(name).map_err(|error| helm_lite::Error::invalid(error.message()))
     };
@@ -187,6 +197,11 @@ fn collect_crds(chart: &Chart, path: &str, crds: &mut Vec<(String, String)>) {
     for dependency in &chart.dependencies {
         collect_crds(dependency, &format!("{path}/charts/{}", dependency.metadata.name), crds);
     }
+}
+
+/// Fills bytes from the system's source. Without one no chart with secrets may render.
+fn random() -> impl Fn(&mut [u8]) {
+    |bytes| getrandom::fill(bytes).expect("the system has a source of random bytes")
 }
 
 fn now() -> Now {

@@ -128,7 +128,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     reporter.set_quiet(arguments.quiet);
     if arguments.validate {
-        return Err(Error::new(ErrorKind::Usage, "`--validate` needs a cluster, and this renders without one"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "`--validate` needs a cluster, and this renders without one",
+        ));
     }
     let (name, path) = arguments.name_and_chart()?;
     let release = Release {
@@ -193,7 +196,9 @@ impl Text<'_> {
     /// The documents that are no hooks, CRDs first.
     fn documents(&self) -> impl Iterator<Item = (&str, &str)> {
         let crds = self.crds.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        crds.chain(self.manifests.manifests.iter().map(|manifest| (manifest.path.as_str(), manifest.text.as_str())))
+        crds.chain(
+            self.manifests.manifests.iter().map(|manifest| (manifest.path.as_str(), manifest.text.as_str())),
+        )
     }
 
     /// Everything: what is no hook trimmed at both ends, hooks as they are.
@@ -229,7 +234,10 @@ impl Text<'_> {
                 }
             }
             if !found {
-                return Err(Error::new(ErrorKind::Input, format!("could not find template {wanted} in chart")));
+                return Err(Error::new(
+                    ErrorKind::Input,
+                    format!("could not find template {wanted} in chart"),
+                ));
             }
         }
         Ok(text)
@@ -242,7 +250,8 @@ impl Text<'_> {
         let manifests = self.manifests.manifests.iter();
         let documents = manifests.map(|manifest| (&manifest.path, &manifest.text));
         let hooks = self.hooks().map(|hook| (&hook.manifest.path, &hook.manifest.text));
-        let others = documents.chain(hooks).map(|(path, text)| (templates.join(path), path.as_str(), text.as_str()));
+        let others =
+            documents.chain(hooks).map(|(path, text)| (templates.join(path), path.as_str(), text.as_str()));
         let mut files: Vec<(PathBuf, String)> = Vec::new();
         let mut wrote = String::new();
         for (file, path, text) in crds.chain(others) {
