@@ -1,6 +1,6 @@
 //! A chart in memory: its metadata, templates, values and the charts that it brings along.
 
-pub mod archive;
+pub(crate) mod archive;
 mod ignore;
 mod load;
 

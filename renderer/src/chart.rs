@@ -6,13 +6,15 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use gotemplate::Now;
+use gotemplate::semver::{Constraints, Version};
+use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, ValuesFile};
 use helm_lite::{Chart, HelmVersion, KubeVersion, Options, Warning};
 
 use crate::charts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::stack;
 
 /// A values file is no larger: it is read whole, and etcd takes releases of a megabyte.
 const MAX_VALUES_FILE: u64 = 64 << 20;
@@ -83,6 +85,7 @@ pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<
                 .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
         },
     )?;
+    refuse_other_cluster(&chart, &kube_version)?;
     let random = random();
     let zone = std::env::var("TZ").unwrap_or_else(|_| "UTC".to_owned());
     let options = Options {
@@ -94,9 +97,11 @@ pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<
         now: now(),
         random: Some(&random),
         zone: &zone,
+        limits: limits(),
         ..Options::default()
     };
-    let output = helm_lite::render(&chart, &coalesced.to_map(), &options)?;
+    let output =
+        helm_lite::render(&chart, &coalesced.to_map(), &options).map_err(helm_lite::Error::advise_debug)?;
     warnings.extend(output.warnings);
     let files: Vec<_> = output.files.into_iter().filter(|file| !is_notes(&file.path)).collect();
     let manifests = manifest::sort(&files).map_err(helm_lite::Error::advise_debug)?;
@@ -182,6 +187,24 @@ fn refuse_missing(chart: &Chart) -> Result<()> {
     ))
 }
 
+/// Refuses a chart that is for other versions of Kubernetes.
+fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<()> {
+    let wanted = &chart.metadata.kube_version;
+    let fits = || {
+        let constraints = Constraints::parse(wanted).ok()?;
+        Some(constraints.check(&Version::parse(&cluster.normalized).ok()?))
+    };
+    if wanted.is_empty() || fits().unwrap_or(false) {
+        return Ok(());
+    }
+    let sentence = format!(
+        "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}\n\n\
+         Use --debug flag to render out invalid YAML",
+        cluster.version
+    );
+    Err(Error::new(ErrorKind::Input, sentence))
+}
+
 fn is_notes(path: &str) -> bool {
     path.ends_with("NOTES.txt")
 }
@@ -197,6 +220,12 @@ fn collect_crds(chart: &Chart, path: &str, crds: &mut Vec<(String, String)>) {
     for dependency in &chart.dependencies {
         collect_crds(dependency, &format!("{path}/charts/{}", dependency.metadata.name), crds);
     }
+}
+
+/// Templates within templates may use most of the stack that the main thread can get.
+fn limits() -> Limits {
+    let limits = Limits::default();
+    if stack::let_main_grow() { Limits { stack: stack::DEEP / 4 * 3, ..limits } } else { limits }
 }
 
 /// Fills bytes from the system's source. Without one no chart with secrets may render.
