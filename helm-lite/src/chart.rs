@@ -1,6 +1,6 @@
 //! A chart in memory: its metadata, templates, values and the charts that it brings along.
 
-pub(crate) mod archive;
+pub mod archive;
 mod ignore;
 mod load;
 

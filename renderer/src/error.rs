@@ -90,10 +90,8 @@ impl Error {
 
 impl From<kustomize::Error> for Error {
     fn from(error: kustomize::Error) -> Self {
-        let kind = match error.kind() {
-            kustomize::ErrorKind::Unavailable => ErrorKind::Environment,
-            _ => ErrorKind::Input,
-        };
+        // What a kustomization names and cannot be had is its author's to mend, as with kustomize.
+        let kind = ErrorKind::Input;
         let step = |step: &kustomize::Step| Step { note: step.note.clone(), place: step.place.clone() };
         Self(Box::new(Inner {
             kind,
@@ -107,10 +105,7 @@ impl From<kustomize::Error> for Error {
 
 impl From<helm_lite::Error> for Error {
     fn from(error: helm_lite::Error) -> Self {
-        let kind = match error.kind() {
-            helm_lite::ErrorKind::Unavailable => ErrorKind::Environment,
-            _ => ErrorKind::Input,
-        };
+        let kind = ErrorKind::Input;
         let step = |step: &helm_lite::Step| Step { note: step.note.clone(), place: step.place.clone() };
         Self(Box::new(Inner {
             kind,

@@ -42,7 +42,7 @@ fn a_file_is_got_once_and_later_only_when_it_changed() {
     folder.write("files/settings.yaml", &changed);
     gives(&build(&folder, &url, &[], &[]), &changed);
     drop(server);
-    fails(&build(&folder, &url, &[], &[]), 3, "Connection refused");
+    fails(&build(&folder, &url, &[], &[]), 1, "Connection refused");
     gives(&build(&folder, &url, &["--offline"], &[]), &changed);
 }
 
@@ -69,13 +69,13 @@ fn a_file_that_cannot_be_had_is_named_with_its_place() {
     let missing = build(&folder, &server.url("/files/none.yaml"), &[], &[]);
     fails(&missing, 1, "the server answers `404 Not Found`");
     assert!(missing.stderr.contains("prod/kustomization.yaml:2:3"), "{}", missing.stderr);
-    fails(&build(&folder, "http://localhost:1/a.yaml", &[], &[]), 3, "Connection refused");
+    fails(&build(&folder, "http://localhost:1/a.yaml", &[], &[]), 1, "Connection refused");
     fails(
         &build(&folder, &server.url("/files/settings.yaml"), &["--offline"], &[]),
         3,
         "is not in the cache",
     );
-    fails(&build(&folder, &server.url("/circle"), &[], &[]), 3, "too many redirects");
+    fails(&build(&folder, &server.url("/circle"), &[], &[]), 1, "too many redirects");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn tls_needs_a_certificate_that_is_trusted() {
     let other = Server::start(&folder.path(""), Habits { tls: true, ..Habits::default() });
     folder.write("other.pem", other.certificate());
     let other = folder.path("other.pem").display().to_string();
-    fails(&build(&folder, &url, &[], &[("SSL_CERT_FILE", &other)]), 3, "certificate");
+    fails(&build(&folder, &url, &[], &[("SSL_CERT_FILE", &other)]), 1, "certificate");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_redirect_does_not_lead_out_of_tls() {
     folder.write("authority.pem", server.certificate());
     let authority = folder.path("authority.pem").display().to_string();
     let url = server.url(&format!("/elsewhere/{}/files/settings.yaml", plain.host()));
-    fails(&build(&folder, &url, &[], &[("SSL_CERT_FILE", &authority)]), 3, "without TLS");
+    fails(&build(&folder, &url, &[], &[("SSL_CERT_FILE", &authority)]), 1, "without TLS");
     assert_eq!(plain.requests(), [""; 0]);
 }
 

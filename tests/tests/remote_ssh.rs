@@ -69,7 +69,7 @@ fn ssh_fetches_with_the_users_keys_and_hosts() {
         1,
         "no branch or tag `none`",
     );
-    fails(&build(&folder, &server.url("/none//base"), &ssh), 3, "cannot fetch `ssh://");
+    fails(&build(&folder, &server.url("/none//base"), &ssh), 1, "cannot fetch `ssh://");
 
     let unknown = client(&folder, &server, "key", "nobody");
     fails(
@@ -78,7 +78,7 @@ fn ssh_fetches_with_the_users_keys_and_hosts() {
         "Host key verification failed",
     );
     let stranger = client(&folder, &server, "other_key", "known_hosts");
-    fails(&build(&folder, &server.url(&format!("{path}//base")), &stranger), 3, "Permission denied");
+    fails(&build(&folder, &server.url(&format!("{path}//base")), &stranger), 1, "Permission denied");
 }
 
 /// A program in place of ssh.
@@ -100,7 +100,7 @@ fn ssh_is_told_to_ask_nothing() {
     );
     let arguments = ["kustomize", "build", "ssh://git@example.com:2222/org/it's.git//base"];
     let outcome = folder.run_at_home(RENDERER, &arguments, &[("GIT_SSH", &ssh), ("GIT_DIR", "/x")]);
-    assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let want = "-o\nBatchMode=yes\n-o\nSendEnv=GIT_PROTOCOL\n-p\n2222\ngit@example.com\n\
         git-upload-pack '/org/it'\\''s.git'\nGIT_DIR=\n";
     assert_eq!(folder.read("arguments").as_deref(), Some(want));
@@ -110,7 +110,7 @@ fn ssh_is_told_to_ask_nothing() {
 fn what_ssh_complains_about_is_the_reason() {
     let (folder, _) = with_app();
     let ssh = program(&folder, "echo 'all circuits are busy' >&2; exit 255");
-    fails(&build(&folder, "git@example.com:org/repo.git//base", &ssh), 3, "all circuits are busy");
+    fails(&build(&folder, "git@example.com:org/repo.git//base", &ssh), 1, "all circuits are busy");
 }
 
 #[test]
@@ -138,6 +138,6 @@ fn an_ssh_that_leaves_something_running_delays_no_message() {
     let (folder, _) = with_app();
     let ssh = program(&folder, "setsid sleep 60 >/dev/null & echo 'no such repository' >&2; exit 1");
     let started = Instant::now();
-    fails(&build(&folder, "git@example.com:org/repo.git//base", &ssh), 3, "no such repository");
+    fails(&build(&folder, "git@example.com:org/repo.git//base", &ssh), 1, "no such repository");
     assert!(started.elapsed() < Duration::from_secs(20));
 }
