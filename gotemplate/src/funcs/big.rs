@@ -2,10 +2,6 @@
 //!
 //! Not in constant time: the numbers are those of a template, computed where it is rendered.
 
-mod montgomery;
-
-pub(super) use montgomery::Modulus;
-
 use std::cmp::Ordering;
 
 /// Digits of the largest power of ten in a limb.
@@ -44,46 +40,18 @@ impl Natural {
     }
 
     /// The number that these bytes are, the greatest first.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+    #[cfg(test)]
+    fn from_bytes(bytes: &[u8]) -> Self {
         let limb = |chunk: &[u8]| chunk.iter().fold(0u64, |limb, byte| limb << 8 | u64::from(*byte));
         Self::normal(bytes.rchunks(8).map(limb).collect())
-    }
-
-    /// The bytes, the greatest first, without zeros before it.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let bytes: Vec<u8> = self.0.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
-        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
-        bytes[zeros..].to_vec()
-    }
-
-    /// The bytes, with zeros before them up to `length`.
-    pub(super) fn to_padded_bytes(&self, length: usize) -> Vec<u8> {
-        let bytes = self.to_bytes();
-        let mut padded = vec![0; length.saturating_sub(bytes.len())];
-        padded.extend(bytes);
-        padded
     }
 
     pub(super) fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn is_odd(&self) -> bool {
-        self.0.first().is_some_and(|limb| limb & 1 == 1)
-    }
-
     pub(super) fn limbs(&self) -> usize {
         self.0.len()
-    }
-
-    /// How many bits the number has.
-    pub(super) fn bits(&self) -> usize {
-        self.0.last().map_or(0, |last| self.0.len() * 64 - last.leading_zeros() as usize)
-    }
-
-    /// Whether the bit of value two to the `index` is set.
-    pub(super) fn bit(&self, index: usize) -> bool {
-        self.0.get(index / 64).is_some_and(|limb| limb >> (index % 64) & 1 == 1)
     }
 
     pub(super) fn add(&self, other: &Self) -> Self {
@@ -140,12 +108,6 @@ impl Natural {
         Self(limbs)
     }
 
-    /// The remainder of the division by a number of one limb, which is not 0.
-    pub(super) fn remainder_small(&self, divisor: u64) -> u64 {
-        let step = |rest: u64, limb: &u64| (u128::from(rest) << 64 | u128::from(*limb)) % u128::from(divisor);
-        self.0.iter().rev().fold(0, |rest, limb| step(rest, limb) as u64)
-    }
-
     fn divide_small(&self, divisor: u64) -> (Self, u64) {
         let mut quotient = self.0.clone();
         let mut rest = 0;
@@ -200,10 +162,6 @@ impl Natural {
             quotient[index] = divide_limb(&mut rest[index..=index + length], &divisor);
         }
         (Self::normal(quotient), Self::normal(rest).shift_right(shift))
-    }
-
-    pub(super) fn remainder(&self, divisor: &Self) -> Self {
-        self.divide(divisor).1
     }
 
     pub(super) fn to_decimal(&self) -> String {
@@ -311,13 +269,5 @@ mod tests {
         for bits in [0, 1, 63, 64, 65, 200] {
             assert_eq!(number.shift_left(bits).shift_right(bits), number);
         }
-        assert_eq!(number.bits(), 121);
-        assert!(number.bit(0) && number.bit(120) && !number.bit(121) && !number.bit(4));
-    }
-
-    #[test]
-    fn bytes_come_greatest_first() {
-        assert_eq!(natural("0102030405060708090a").to_bytes(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-        assert_eq!(Natural::from(5).to_padded_bytes(3), [0, 0, 5]);
     }
 }

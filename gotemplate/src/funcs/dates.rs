@@ -12,7 +12,7 @@ use crate::value::{IntKind, Type, Value};
 const TEXT: Type = Type::String;
 const DAY: &[u8] = b"2006-01-02";
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("ago", &[Type::Any], ago),
     Function::new("date", &[TEXT, Type::Any], |context, args| {
         Ok(in_zone(context, text(args, 0), &args[1], "Local").into())

@@ -6,7 +6,7 @@ use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::variadic("all", &[Type::Any], all),
     Function::variadic("any", &[Type::Any], any),
     Function::variadic("coalesce", &[Type::Any], coalesce),

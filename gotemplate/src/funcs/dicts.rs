@@ -10,7 +10,7 @@ use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{Entries, List, Map, Str, Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("deepCopy", &[Type::Any], copy),
     Function::variadic("dict", &[Type::Any], dict),
     Function::variadic("dig", &[Type::Any], dig),

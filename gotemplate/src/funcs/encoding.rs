@@ -11,7 +11,7 @@ use crate::function::Function;
 use crate::json::{Style, decode, encode};
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("adler32sum", &[Type::String], adler32sum),
     Function::new("b32dec", &[Type::String], b32dec),
     Function::new("b32enc", &[Type::String], |_, args| Ok(BASE32.encode(text(args, 0)).into())),

@@ -6,7 +6,7 @@ use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[Function::new("fail", &[Type::String], fail)];
+pub(super) const FUNCS: &[Function] = &[Function::new("fail", &[Type::String], fail)];
 
 fn fail(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Err(lossy(args, 0).into())

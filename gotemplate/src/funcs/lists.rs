@@ -13,7 +13,7 @@ use crate::value::{Kind, List, Type, UintKind, Value};
 
 const LISTS: Type = Type::Slice(&Type::LIST);
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("append", &[Type::Any, Type::Any], append),
     Function::new("chunk", &[Type::INT, Type::Any], chunk),
     Function::new("compact", &[Type::Any], compact),

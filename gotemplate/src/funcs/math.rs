@@ -13,7 +13,7 @@ use crate::value::{List, Type, Value};
 /// Bytes that an integer of a list takes, for the limit.
 const ITEM: usize = size_of::<Value>();
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::variadic("add", &[Type::Any], add),
     Function::new("add1", &[Type::Any], add1),
     Function::new("add1f", &[Type::Any], add1f),

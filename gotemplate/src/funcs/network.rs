@@ -6,7 +6,7 @@ use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[Function::new("getHostByName", &[Type::String], get_host_by_name)];
+pub(super) const FUNCS: &[Function] = &[Function::new("getHostByName", &[Type::String], get_host_by_name)];
 
 fn get_host_by_name(_: &mut Context<'_>, _: &[Value]) -> Result<Value, CallError> {
     Ok("".into())

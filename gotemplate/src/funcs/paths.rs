@@ -7,7 +7,7 @@ use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{Str, Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("base", &[Type::String], base),
     Function::new("clean", &[Type::String], clean),
     Function::new("dir", &[Type::String], dir),

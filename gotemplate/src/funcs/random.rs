@@ -13,7 +13,7 @@ const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const DIGITS: &str = "0123456789";
 const ALPHANUMERIC: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("randAlpha", &[Type::INT], rand_alpha),
     Function::new("randAlphaNum", &[Type::INT], rand_alpha_num),
     Function::new("randAscii", &[Type::INT], rand_ascii),
@@ -101,5 +101,5 @@ fn uuidv4(context: &mut Context<'_>, _: &[Value]) -> Result<Value, CallError> {
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let parts = [&hex[..4], &hex[4..6], &hex[6..8], &hex[8..10], &hex[10..]];
-    Ok(parts.map(|part| part.concat()).join("-").into())
+    Ok(parts.map(<[String]>::concat).join("-").into())
 }

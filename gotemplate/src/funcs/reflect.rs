@@ -6,7 +6,7 @@ use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("deepEqual", &[Type::Any, Type::Any], deep_equal),
     Function::new("kindIs", &[Type::String, Type::Any], kind_is),
     Function::new("kindOf", &[Type::Any], kind_of),

@@ -15,7 +15,7 @@ use crate::value::{List, Str, Type, Value};
 
 const TEXT: Type = Type::String;
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("mustRegexFind", &[TEXT, TEXT], |_, args| find(&*compiled(args)?, args)),
     Function::new("mustRegexFindAll", &[TEXT, TEXT, Type::INT], |_, args| find_all(&*compiled(args)?, args)),
     Function::new("mustRegexMatch", &[TEXT, TEXT], |_, args| {

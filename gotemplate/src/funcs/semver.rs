@@ -7,7 +7,7 @@ use crate::function::Function;
 use crate::semver::{Constraints, SharedVersion, Version};
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("semver", &[Type::String], semver),
     Function::new("semverCompare", &[Type::String, Type::String], semver_compare),
 ];

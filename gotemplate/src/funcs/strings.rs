@@ -16,7 +16,7 @@ use crate::value::{Entries, Map, Str, Type, Value};
 
 const TEXT: Type = Type::String;
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("abbrev", &[Type::INT, TEXT], abbrev),
     Function::new("abbrevboth", &[Type::INT, Type::INT, TEXT], abbrevboth),
     Function::variadic("cat", &[Type::Any], cat),

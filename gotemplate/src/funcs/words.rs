@@ -8,7 +8,7 @@ use crate::function::Function;
 use crate::unicode::{is_letter, is_punct, is_upper, to_lower, to_upper};
 use crate::value::{Type, Value};
 
-pub const FUNCS: &[Function] = &[
+pub(super) const FUNCS: &[Function] = &[
     Function::new("camelcase", &[Type::String], camelcase),
     Function::new("kebabcase", &[Type::String], kebabcase),
     Function::new("snakecase", &[Type::String], snakecase),

@@ -69,12 +69,11 @@ impl Weekday {
 }
 
 fn find(names: &[&str], text: &[u8], whole: bool) -> Option<(u8, usize)> {
-    let named = names.iter().zip(0u8..).find_map(|(name, index)| {
+    names.iter().zip(0u8..).find_map(|(name, index)| {
         let name = if whole { name } else { &name[..3] };
         let begins = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));
         begins.then_some((index, name.len()))
-    });
-    named
+    })
 }
 
 /// A day: its year, month and day of the month.
