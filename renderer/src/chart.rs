@@ -21,56 +21,56 @@ const MAX_VALUES_FILE: u64 = 64 << 20;
 
 /// What is said of the release and of its cluster.
 #[derive(Clone, Copy, Debug)]
-pub struct Release<'r> {
+pub(crate) struct Release<'r> {
     /// Its name.
-    pub name: &'r str,
+    pub(crate) name: &'r str,
     /// Its namespace, `default` where none is given.
-    pub namespace: Option<&'r str>,
+    pub(crate) namespace: Option<&'r str>,
     /// Whether it is upgraded.
-    pub is_upgrade: bool,
+    pub(crate) is_upgrade: bool,
     /// The cluster's version.
-    pub kube_version: Option<&'r str>,
+    pub(crate) kube_version: Option<&'r str>,
     /// The API versions of the cluster beside Kubernetes' own.
-    pub api_versions: &'r [String],
+    pub(crate) api_versions: &'r [String],
     /// The generation of Helm to render as.
-    pub version: HelmVersion,
-    /// Whether values are taken as they are.
-    pub skip_schema_validation: bool,
+    pub(crate) version: HelmVersion,
 }
 
 /// The values that a user gives, as typed.
 #[derive(Clone, Copy, Debug)]
-pub struct Values<'v> {
+pub(crate) struct Values<'v> {
     /// `--values`
-    pub files: &'v [String],
+    pub(crate) files: &'v [String],
     /// `--set-json`
-    pub json: &'v [String],
+    pub(crate) json: &'v [String],
     /// `--set`
-    pub set: &'v [String],
+    pub(crate) set: &'v [String],
     /// `--set-string`
-    pub string: &'v [String],
+    pub(crate) string: &'v [String],
     /// `--set-file`
-    pub file: &'v [String],
+    pub(crate) file: &'v [String],
     /// `--set-literal`
-    pub literal: &'v [String],
+    pub(crate) literal: &'v [String],
 }
 
 /// What a chart renders to.
 #[derive(Debug)]
-pub struct Rendered {
+pub(crate) struct Rendered {
     /// Its manifests and hooks.
-    pub manifests: Manifests,
+    pub(crate) manifests: Manifests,
     /// Its CRDs and those of the charts in it: path and content.
-    pub crds: Vec<(String, String)>,
+    pub(crate) crds: Vec<(String, String)>,
+    /// Whether a chart brings a schema, which values are not checked against so far.
+    pub(crate) has_schema: bool,
     /// What is not wrong but surely not meant.
-    pub warnings: Vec<Warning>,
+    pub(crate) warnings: Vec<Warning>,
 }
 
 /// Renders the chart at a path.
 ///
 /// # Errors
 /// What is wrong, in Helm's words.
-pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<Rendered> {
+pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<Rendered> {
     let mut warnings = Vec::new();
     let mut chart = charts::load(path, release.version, &mut warnings)?;
     let user = merge(given, release.version, &mut warnings)?;
@@ -107,7 +107,7 @@ pub fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<
     let manifests = manifest::sort(&files).map_err(helm_lite::Error::advise_debug)?;
     let mut crds = Vec::new();
     collect_crds(&chart, &chart.metadata.name, &mut crds);
-    Ok(Rendered { manifests, crds, warnings })
+    Ok(Rendered { manifests, crds, has_schema: has_schema(&chart), warnings })
 }
 
 /// A release's name from a template, as `--name-template` gives it.
@@ -203,6 +203,10 @@ fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<()> {
         cluster.version
     );
     Err(Error::new(ErrorKind::Input, sentence))
+}
+
+fn has_schema(chart: &Chart) -> bool {
+    chart.schema.is_some() || chart.dependencies.iter().any(has_schema)
 }
 
 fn is_notes(path: &str) -> bool {

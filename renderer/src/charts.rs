@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 64;
 ///
 /// # Errors
 /// What is wrong with it, in Helm's words.
-pub fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
+pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
     let name = path.display().to_string();
     let metadata =
         fs::metadata(path).map_err(|_| Error::new(ErrorKind::Input, format!("path {name:?} not found")))?;

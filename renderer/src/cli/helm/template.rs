@@ -27,7 +27,7 @@ Examples:
   renderer helm template web charts/web -s templates/deployment.yaml";
 
 #[derive(Args, Debug)]
-pub(super) struct Arguments {
+pub(in crate::cli) struct Arguments {
     /// The release's name, if given, and the chart: a folder or an archive
     #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..=2)]
     names: Vec<String>,
@@ -141,7 +141,6 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         kube_version: arguments.kube_version.as_deref(),
         api_versions: &arguments.api_versions,
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
-        skip_schema_validation: arguments.skip_schema_validation,
     };
     let values = Values {
         files: &arguments.values,
@@ -153,6 +152,9 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     };
     let rendered = chart::render(Path::new(path), &values, &release)?;
     reporter.warnings(&rendered.warnings);
+    if rendered.has_schema && !arguments.skip_schema_validation {
+        reporter.notice("values are not checked against the chart's schema so far");
+    }
     if arguments.strict && !rendered.warnings.is_empty() {
         return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));
     }
