@@ -186,7 +186,7 @@ fn what_is_cached_outlives_its_server() {
     gives(&build(&folder, &[&branch]), &config_map("one"));
     drop(server);
     let unreachable = build(&folder, &[&branch]);
-    fails(&unreachable, 3, "Connection refused");
+    fails(&unreachable, 1, "Connection refused");
     assert!(unreachable.stderr.contains("hint: --offline would take commit"), "{}", unreachable.stderr);
     gives(&build(&folder, &[&branch, "--offline"]), &config_map("one"));
     gives(&build(&folder, &[&commit]), &config_map("one"));
@@ -282,7 +282,7 @@ fn an_unreachable_host_is_named_with_the_place_that_names_it() {
     let folder =
         Folder::with(&[("kustomization.yaml", "resources:\n- https://nowhere.invalid/org/repo.git//base\n")]);
     let outcome = build(&folder, &["."]);
-    fails(&outcome, 3, "cannot fetch `https://nowhere.invalid/org/repo.git` at `HEAD`");
+    fails(&outcome, 1, "cannot fetch `https://nowhere.invalid/org/repo.git` at `HEAD`");
     assert!(outcome.stderr.contains("kustomization.yaml:2:3"), "{}", outcome.stderr);
 }
 
