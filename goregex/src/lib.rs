@@ -21,4 +21,4 @@ mod subject;
 mod unicode;
 
 pub use error::Error;
-pub use regex::{Regex, quote_meta};
+pub use regex::{Regex, check, quote_meta};

@@ -11,6 +11,14 @@ use crate::expand::Match;
 use crate::parse::{Parsed, parse};
 use crate::subject::Subject;
 
+/// Whether Go would take `pattern`, without making it ready to match, which takes much longer.
+///
+/// # Errors
+/// As [`Regex::new`], but for patterns that are only too large.
+pub fn check<P: AsRef<[u8]> + ?Sized>(pattern: &P) -> Result<(), Error> {
+    parse(pattern.as_ref()).map(|_| ())
+}
+
 /// A pattern in Go's syntax, ready to match.
 ///
 /// Where a method takes `limit`, a negative one means all, as Go's `n` does.

@@ -3,13 +3,14 @@
 //! In: files that are read already and the texts of flags. Out: one table and the texts behind its places. Refuses
 //! files that are no values and flags that are not well formed, in Helm's words.
 
-use yamltree::Span;
+use yamltree::{SourceId, Span};
 
 use super::draft::{self, Fields};
+use super::file;
 use super::set::{Mode, parse};
 use super::table::{Data, Item, Table};
-use super::{file, json};
 use crate::error::{Error, Result};
+use crate::json::Json;
 use crate::sources::Sources;
 use crate::version::HelmVersion;
 use crate::warning::Warning;
@@ -116,7 +117,7 @@ impl Flags<'_, '_> {
                 continue;
             }
             let source = self.sources.add("--set-json", trimmed);
-            let object = json::read_object(trimmed, source)
+            let object = object(trimmed, source)
                 .ok_or_else(|| Error::invalid(format!("failed parsing --set-json data JSON: {text}")))?;
             let base = draft::freeze(std::mem::take(&mut self.fields));
             self.fields = draft::fields(&merge_tables(&base, &object));
@@ -145,6 +146,13 @@ impl Flags<'_, '_> {
         let fields = &self.fields;
         (self.observe)(&|| draft::freeze(fields.clone()));
     }
+}
+
+/// A text that is one JSON object.
+fn object(text: &str, source: SourceId) -> Option<Table> {
+    let mut json = Json::default();
+    let root = json.read_all(text)?;
+    Item::from_json(&json, root, source)?.data.as_table().cloned()
 }
 
 /// Merges two tables into one: of two values the second wins, of two tables all entries stay.

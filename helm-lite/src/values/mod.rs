@@ -4,7 +4,6 @@ mod coalesce;
 mod conflict;
 mod draft;
 mod file;
-mod json;
 mod live;
 mod merge;
 mod set;

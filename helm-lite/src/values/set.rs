@@ -8,9 +8,9 @@ use gotemplate::fmt::{quoted, sprintf};
 use yamltree::{SourceId, Span};
 
 use super::draft::{Draft, Fields};
-use super::json;
 use super::table::{Data, Item};
 use crate::error::{Error, ErrorKind};
+use crate::json::Json;
 use crate::version::HelmVersion;
 
 /// The highest index of a list, as in Helm.
@@ -320,8 +320,9 @@ impl Parser<'_> {
         if self.skip_to_value() {
             return Ok(self.item(Data::Null, start));
         }
-        let read = json::read(self.text, self.at, self.source);
-        let (item, end) = read.ok_or_else(|| Stop::Fault("invalid JSON".to_owned()))?;
+        let mut json = Json::default();
+        let (node, end) = json.read(self.text, self.at).ok_or_else(invalid_json)?;
+        let item = Item::from_json(&json, node, self.source).ok_or_else(invalid_json)?;
         self.at = end;
         let draft = self.item(item.data, start);
         self.skip_to_value();
@@ -410,6 +411,11 @@ fn check_filled(inner: &Fields, key: &str) -> Parsed {
 /// What Go says where it panics because a value has another type than the flag takes it for.
 fn no_conversion(found: &str, wanted: &str) -> Stop {
     Stop::Fault(format!("unable to parse key: interface conversion: interface {{}} is {found}, not {wanted}"))
+}
+
+/// Helm only says which flag it is.
+fn invalid_json() -> Stop {
+    Stop::Fault("invalid JSON".to_owned())
 }
 
 fn quote(text: &str) -> String {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use compact_str::CompactString;
 use gotemplate::Map;
-use yamltree::Span;
+use yamltree::{SourceId, Span};
+
+use crate::json::{Json, NodeId, Value};
 
 /// A mapping of values, in the order of its keys' bytes: Helm's word for it.
 #[derive(Clone, Debug, Default)]
@@ -124,6 +126,30 @@ impl Table {
             (key.clone(), Item { data, span: item.span })
         });
         Self::from_sorted(entries.collect())
+    }
+}
+
+impl Item {
+    /// A value of JSON with its place; none where a number is too large for Go.
+    pub(crate) fn from_json(json: &Json<'_>, node: NodeId, source: SourceId) -> Option<Self> {
+        let data = match json.value(node) {
+            Value::Null => Data::Null,
+            Value::Bool(value) => Data::Bool(*value),
+            Value::Number(text) => Data::Float(text.parse().ok().filter(|number: &f64| number.is_finite())?),
+            Value::Str(text) => Data::Str(CompactString::new(text)),
+            Value::Array(_) => {
+                let items = json.items(node).iter().map(|item| Self::from_json(json, *item, source));
+                Data::List(Arc::new(items.collect::<Option<_>>()?))
+            }
+            Value::Object(_) => {
+                let members = json.members(node).iter().map(|(key, member)| {
+                    Some((CompactString::new(key), Self::from_json(json, *member, source)?))
+                });
+                Data::Table(Table::from_sorted(members.collect::<Option<_>>()?))
+            }
+        };
+        let place = json.place(node);
+        Some(Self { data, span: Span { source, start: place.start, end: place.end } })
     }
 }
 
