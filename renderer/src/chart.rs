@@ -34,6 +34,8 @@ pub(crate) struct Release<'r> {
     pub(crate) api_versions: &'r [String],
     /// The generation of Helm to render as.
     pub(crate) version: HelmVersion,
+    /// Whether values are checked against the chart's schemas.
+    pub(crate) checks_schemas: bool,
 }
 
 /// The values that a user gives, as typed.
@@ -60,8 +62,6 @@ pub(crate) struct Rendered {
     pub(crate) manifests: Manifests,
     /// Its CRDs and those of the charts in it: path and content.
     pub(crate) crds: Vec<(String, String)>,
-    /// Whether a chart brings a schema, which values are not checked against so far.
-    pub(crate) has_schema: bool,
     /// What is not wrong but surely not meant.
     pub(crate) warnings: Vec<Warning>,
 }
@@ -78,6 +78,9 @@ pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> 
     refuse_missing(&chart)?;
     helm_lite::process_dependencies(&mut chart, &user, release.version, &mut warnings)?;
     let coalesced = values::coalesce(&chart, &user, release.version, &mut warnings)?;
+    if release.checks_schemas && has_schema(&chart) {
+        helm_lite::validate_values(&chart, &coalesced.to_table(), &user, &mut warnings)?;
+    }
     let kube_version = release.kube_version.map_or_else(
         || Ok(KubeVersion::default()),
         |text| {
@@ -107,7 +110,7 @@ pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> 
     let manifests = manifest::sort(&files).map_err(helm_lite::Error::advise_debug)?;
     let mut crds = Vec::new();
     collect_crds(&chart, &chart.metadata.name, &mut crds);
-    Ok(Rendered { manifests, crds, has_schema: has_schema(&chart), warnings })
+    Ok(Rendered { manifests, crds, warnings })
 }
 
 /// A release's name from a template, as `--name-template` gives it.

@@ -141,6 +141,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         kube_version: arguments.kube_version.as_deref(),
         api_versions: &arguments.api_versions,
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
+        checks_schemas: !arguments.skip_schema_validation,
     };
     let values = Values {
         files: &arguments.values,
@@ -152,9 +153,6 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     };
     let rendered = chart::render(Path::new(path), &values, &release)?;
     reporter.warnings(&rendered.warnings);
-    if rendered.has_schema && !arguments.skip_schema_validation {
-        reporter.notice("values are not checked against the chart's schema so far");
-    }
     if arguments.strict && !rendered.warnings.is_empty() {
         return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));
     }
