@@ -8,6 +8,7 @@ mod base_n;
 mod big;
 mod convert;
 mod copy;
+mod crypto;
 mod dates;
 mod decimal;
 mod defaults;
@@ -25,7 +26,11 @@ mod reflect;
 mod regex;
 mod semver;
 mod strings;
+#[cfg(test)]
+mod testing;
 mod text;
+mod url;
+mod urls;
 mod values;
 mod words;
 
@@ -38,6 +43,10 @@ pub use durations::FUNCS as DURATIONS;
 
 /// Every Sprig function.
 pub const SPRIG: &[&[Function]] = &[
+    crypto::certificate::FUNCS,
+    crypto::cipher::FUNCS,
+    crypto::key::FUNCS,
+    crypto::password::FUNCS,
     dates::FUNCS,
     defaults::FUNCS,
     dicts::FUNCS,
@@ -52,5 +61,6 @@ pub const SPRIG: &[&[Function]] = &[
     regex::FUNCS,
     semver::FUNCS,
     strings::FUNCS,
+    urls::FUNCS,
     words::FUNCS,
 ];

@@ -2,6 +2,10 @@
 //!
 //! Not in constant time: the numbers are those of a template, computed where it is rendered.
 
+mod montgomery;
+
+pub(super) use montgomery::Modulus;
+
 use std::cmp::Ordering;
 
 /// Digits of the largest power of ten in a limb.
@@ -40,18 +44,46 @@ impl Natural {
     }
 
     /// The number that these bytes are, the greatest first.
-    #[cfg(test)]
-    fn from_bytes(bytes: &[u8]) -> Self {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let limb = |chunk: &[u8]| chunk.iter().fold(0u64, |limb, byte| limb << 8 | u64::from(*byte));
         Self::normal(bytes.rchunks(8).map(limb).collect())
+    }
+
+    /// The bytes, the greatest first, without zeros before it.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let bytes: Vec<u8> = self.0.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        bytes[zeros..].to_vec()
+    }
+
+    /// The bytes, with zeros before them up to `length`.
+    pub(super) fn to_padded_bytes(&self, length: usize) -> Vec<u8> {
+        let bytes = self.to_bytes();
+        let mut padded = vec![0; length.saturating_sub(bytes.len())];
+        padded.extend(bytes);
+        padded
     }
 
     pub(super) fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
 
+    pub(super) fn is_odd(&self) -> bool {
+        self.0.first().is_some_and(|limb| limb & 1 == 1)
+    }
+
     pub(super) fn limbs(&self) -> usize {
         self.0.len()
+    }
+
+    /// How many bits the number has.
+    pub(super) fn bits(&self) -> usize {
+        self.0.last().map_or(0, |last| self.0.len() * 64 - last.leading_zeros() as usize)
+    }
+
+    /// Whether the bit of value two to the `index` is set.
+    pub(super) fn bit(&self, index: usize) -> bool {
+        self.0.get(index / 64).is_some_and(|limb| limb >> (index % 64) & 1 == 1)
     }
 
     pub(super) fn add(&self, other: &Self) -> Self {
@@ -106,6 +138,12 @@ impl Natural {
             }
         }
         Self(limbs)
+    }
+
+    /// The remainder of the division by a number of one limb, which is not 0.
+    pub(super) fn remainder_small(&self, divisor: u64) -> u64 {
+        let step = |rest: u64, limb: &u64| (u128::from(rest) << 64 | u128::from(*limb)) % u128::from(divisor);
+        self.0.iter().rev().fold(0, |rest, limb| step(rest, limb) as u64)
     }
 
     fn divide_small(&self, divisor: u64) -> (Self, u64) {
@@ -164,6 +202,10 @@ impl Natural {
         (Self::normal(quotient), Self::normal(rest).shift_right(shift))
     }
 
+    pub(super) fn remainder(&self, divisor: &Self) -> Self {
+        self.divide(divisor).1
+    }
+
     pub(super) fn to_decimal(&self) -> String {
         let mut parts = Vec::new();
         let mut rest = self.clone();
@@ -212,6 +254,23 @@ fn add_product(limbs: &mut [u64], number: &[u64], factor: u64) -> u64 {
         carry = (sum >> 64) as u64;
     }
     carry
+}
+
+/// Adds `number` times a factor of two limbs, and `carry`, to as many limbs, and returns the two that
+/// are carried. Two limbs at once take little more time than one, for neither product waits for the
+/// other.
+fn add_double_product(limbs: &mut [u64], number: &[u64], factor: [u64; 2], carry: u64) -> u128 {
+    let (mut first_carry, mut second_carry, mut before) = (carry, 0, 0);
+    for (limb, digit) in limbs.iter_mut().zip(number) {
+        let first = u128::from(*digit) * u128::from(factor[0]) + u128::from(*limb) + u128::from(first_carry);
+        first_carry = (first >> 64) as u64;
+        let second =
+            u128::from(before) * u128::from(factor[1]) + u128::from(first as u64) + u128::from(second_carry);
+        second_carry = (second >> 64) as u64;
+        *limb = second as u64;
+        before = *digit;
+    }
+    u128::from(before) * u128::from(factor[1]) + u128::from(first_carry) + u128::from(second_carry)
 }
 
 /// Subtracts `number` times `factor`, and returns whether that was too much.
@@ -269,5 +328,13 @@ mod tests {
         for bits in [0, 1, 63, 64, 65, 200] {
             assert_eq!(number.shift_left(bits).shift_right(bits), number);
         }
+        assert_eq!(number.bits(), 121);
+        assert!(number.bit(0) && number.bit(120) && !number.bit(121) && !number.bit(4));
+    }
+
+    #[test]
+    fn bytes_come_greatest_first() {
+        assert_eq!(natural("0102030405060708090a").to_bytes(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(Natural::from(5).to_padded_bytes(3), [0, 0, 5]);
     }
 }

@@ -121,3 +121,53 @@ fn duration_round(context: &mut Context<'_>, args: &[Value]) -> Result<Value, Ca
     let unit = UNITS.iter().find(|(unit, _)| length > *unit);
     Ok(unit.map_or_else(|| "0s".into(), |(unit, name)| format!("{}{name}", length / unit).into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ $t := toDate "2006-01-02 15:04:05" "2021-03-04 05:06:07" }}{{ $t }}|{{ date "Mon 2 Jan 06" $t }}|{{ htmlDate $t }}|{{ dateInZone "15:04 MST" $t "Asia/Kolkata" }}|{{ dateInZone "15:04 MST" $t "Nope/Zone" }}|{{ htmlDateInZone 0 "America/Los_Angeles" }}|{{ unixEpoch $t }}|{{ toJson $t }}"#,
+            r#"2021-03-04 05:06:07 +0000 UTC|Thu 4 Mar 21|2021-03-04|10:36 IST|05:06 UTC|1969-12-31|1614834367|"2021-03-04T05:06:07Z""#,
+        ),
+        (
+            r#"{{ date "2006-01-02" 86400 }}|{{ date_in_zone "15:04 MST" (int64 0) "" }}|{{ toDate "2006" "x" }}|{{ (toDate "2006" "x").IsZero }}|{{ dateModify "-1.5h" (toDate "2006" "2020") }}|{{ date_modify "x" (toDate "2006" "2020") }}"#,
+            "1970-01-02|00:00 UTC|0001-01-01 00:00:00 +0000 UTC|true|2019-12-31 22:30:00 +0000 UTC|2020-01-01 00:00:00 +0000 UTC",
+        ),
+        (
+            r#"{{ $t := toDate "2006-01-02 15:04:05.9" "2021-01-31 05:06:07.123456789" }}{{ $t.Unix }} {{ $t.UnixMilli }} {{ $t.UnixMicro }} {{ $t.UnixNano }} {{ $t.Year }} {{ $t.Month }} {{ $t.Day }} {{ $t.Weekday }} {{ $t.YearDay }} {{ $t.Hour }} {{ $t.Nanosecond }} {{ $t.IsDST }}"#,
+            "1612069567 1612069567123 1612069567123456 1612069567123456789 2021 January 31 Sunday 31 5 123456789 false",
+        ),
+        (
+            r#"{{ $t := toDate "2006-01-02" "2021-01-31" }}{{ $t.AddDate 0 1 0 }}|{{ $t.AddDate -1 0 -31 }}|{{ $t.Add 3600000000000 }}|{{ $t.Sub (toDate "2006-01-02" "2020-01-31") }}|{{ $t.Truncate (mustToDuration "168h") }}|{{ $t.Round (mustToDuration "168h") }}|{{ $t.Compare $t }}"#,
+            "2021-03-03 00:00:00 +0000 UTC|2019-12-31 00:00:00 +0000 UTC|2021-01-31 01:00:00 +0000 UTC|8784h0m0s|2021-01-25 00:00:00 +0000 UTC|2021-02-01 00:00:00 +0000 UTC|0",
+        ),
+        (
+            r#"{{ $t := toDate "2006-01-02" "2021-01-31" }}{{ eq $t.Month 1 }}|{{ int $t.Month }}|{{ toJson $t.Weekday }}|{{ printf "%v %s %d" $t.Month $t.Month $t.Month }}|{{ $t.Before (now) }}|{{ kindOf $t.Month }}|{{ ($t.Format "2006") }}"#,
+            "true|1|0|January January 1|true|int|2021",
+        ),
+        (
+            r#"{{ duration 3600 }}|{{ duration "3600" }}|{{ duration (int64 3661) }}|{{ duration "99999999999999999999" }}|{{ durationRound "24h" }}|{{ durationRound "25h" }}|{{ durationRound "-25h" }}|{{ durationRound (int64 1500000000) }}|{{ durationRound "9000h" }}|{{ durationRound 5 }}|{{ ago (now) }}"#,
+            "0s|1h0m0s|1h1m1s|-1s|24h|1d|1d|1s|1y|0s|0s",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        (
+            r#"{{ mustToDate "2006-01-02" "x" }}"#,
+            r#"parsing time "x" as "2006-01-02": cannot parse "x" as "2006""#,
+        ),
+        (r#"{{ mustDateModify "x" (now) }}"#, r#"time: invalid duration "x""#),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

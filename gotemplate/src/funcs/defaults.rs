@@ -39,3 +39,29 @@ fn any(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
 fn ternary(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(args[usize::from(args[2].as_bool() == Some(false))].clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::check;
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ default "d" "" }}|{{ default "d" 0 }}|{{ default "d" "0" }}|{{ default "d" (list nil) }}|{{ default "d" }}|{{ default "d" false }}|{{ default "d" (dict) }}|{{ default 1 0.0 }}"#,
+            "d|d|0|[<nil>]|d|d|d|1",
+        ),
+        (
+            r#"{{ empty nil }}|{{ empty " " }}|{{ empty 0i }}|{{ empty (list) }}|{{ empty (now) }}|{{ coalesce 0 "" nil "a" "b" }}|{{ coalesce | toJson }}"#,
+            "true|false|true|true|false|a|null",
+        ),
+        (
+            r#"{{ all }}|{{ all 1 0 }}|{{ any }}|{{ any 0 1 }}|{{ ternary "t" "f" true }}|{{ ternary "t" "f" false }}"#,
+            "true|false|false|true|t|f",
+        ),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+}

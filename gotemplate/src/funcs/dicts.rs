@@ -160,3 +160,64 @@ fn copy(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     }
     deep_copy(context, &args[0])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ dict "a" 1 2 }}|{{ dict "a" 1 "a" 2 }}|{{ dict nil 1 }}|{{ dict }}"#,
+            "map[2: a:1]|map[a:2]|map[<nil>:1]|map[]",
+        ),
+        (
+            r#"{{ get (dict "a" nil) "a" | toJson }}|{{ get (dict) "a" | toJson }}|{{ get nil "a" | toJson }}|{{ hasKey (dict "a" nil) "a" }}|{{ keys (dict "b" 1 "a" 2) (dict "c" 1) | sortAlpha }}|{{ keys nil | toJson }}|{{ values (dict "a" 1) }}"#,
+            r#"null|""|""|true|[a b c]|[]|[1]"#,
+        ),
+        (
+            r#"{{ pluck "a" (dict "a" 1) (dict) (dict "a" nil) }}|{{ pick (dict "a" 1 "b" 2) "a" "z" }}|{{ omit (dict "a" 1 "b" 2) "a" "z" }}"#,
+            "[1 <nil>]|map[a:1]|map[b:2]",
+        ),
+        (
+            r#"{{ $d := dict "a" 1 }}{{ $e := set $d "b" 2 }}{{ $d }}{{ $_ := unset $e "a" }}{{ $d }}|{{ unset nil "a" }}"#,
+            "map[a:1 b:2]map[b:2]|map[]",
+        ),
+        (
+            r#"{{ dig "a" "b" 0 (dict "a" (dict "b" 1)) }}|{{ dig "a" "x" 0 (dict "a" (dict "b" 1)) }}|{{ dig "a" "d" (dict "a" nil) | toJson }}"#,
+            "1|0|null",
+        ),
+        (
+            r#"{{ $d := dict "a" (dict "b" 1) }}{{ $c := deepCopy $d }}{{ $_ := set $d.a "b" 2 }}{{ $c }}|{{ deepCopy (list (list 1) nil) }}|{{ deepCopy "a" }}|{{ deepCopy (until 2) | typeOf }}"#,
+            "map[a:map[b:1]]|[[1] <nil>]|a|[]int",
+        ),
+        (
+            r#"{{ $d := dict "x" (dict "y" 1) }}{{ $e := pick $d "x" }}{{ $_ := set $e.x "y" 2 }}{{ $d }}"#,
+            "map[x:map[y:2]]",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        (r#"{{ set nil "a" 1 }}"#, "assignment to entry in nil map"),
+        (r#"{{ dig "a" (dict) }}"#, "dig needs at least three arguments"),
+        (
+            r#"{{ dig "a" "b" nil }}"#,
+            "interface conversion: interface {} is nil, not map[string]interface {}",
+        ),
+        (r#"{{ dig 1 "b" (dict) }}"#, "interface conversion: interface {} is int, not string"),
+        (
+            r#"{{ dig "a" "b" "c" "d" (dict "a" 1) }}"#,
+            "interface conversion: interface {} is int, not map[string]interface {}",
+        ),
+        ("{{ deepCopy nil }}", "reflect: call of reflect.Value.Type on zero Value"),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

@@ -96,3 +96,43 @@ fn from_float(seconds: f64) -> Result<Duration, String> {
     }
     Ok(Duration(truncated(seconds * 1e9)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ mustToDuration "1h2m3s" }}|{{ mustToDuration "90" }}|{{ mustToDuration 1.5 }}|{{ mustToDuration " 1e3 " }}|{{ mustToDuration (mustToDuration "1s") }}|{{ typeOf (mustToDuration 1) }}|{{ kindOf (mustToDuration 1) }}|{{ int (mustToDuration "1h") }}"#,
+            "1h2m3s|1m30s|1.5s|16m40s|1s|time.Duration|int64|0",
+        ),
+        (
+            r#"{{ durationSeconds "90s" }}|{{ durationMinutes "90s" }}|{{ durationHours 5400 }}|{{ durationDays "36h" }}|{{ durationWeeks "168h" }}|{{ durationMilliseconds 1.5 }}|{{ durationMicroseconds "1ms" }}|{{ durationNanoseconds "x" }}|{{ durationSeconds nil }}"#,
+            "90|1.5|1.5|1.5|1|1500|1000|0|0",
+        ),
+        (
+            r#"{{ durationRoundTo "2h13m" "30m" }}|{{ durationRoundTo "2h15m" "30m" }}|{{ durationTruncateTo "2h59m" "1h" }}|{{ durationTruncateTo "2h13m" "x" }}|{{ durationRoundTo "x" "1h" }}|{{ (mustToDuration "1h30m").Round (mustToDuration "1h") }}"#,
+            "2h0m0s|2h30m0s|2h0m0s|2h13m0s|0s|2h0m0s",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        (r#"{{ mustToDuration "" }}"#, "empty duration"),
+        (r#"{{ mustToDuration "x" }}"#, r#"could not parse duration "x""#),
+        (r#"{{ mustToDuration "1e20" }}"#, "duration seconds overflow: 1e+20"),
+        (r#"{{ mustToDuration "nan" }}"#, "invalid duration seconds: NaN"),
+        ("{{ mustToDuration nil }}", "invalid duration"),
+        ("{{ mustToDuration true }}", "unsupported duration type bool"),
+        ("{{ mustToDuration 99999999999 }}", "duration seconds overflow: 99999999999"),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

@@ -92,3 +92,40 @@ fn adler32sum(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     }
     Ok((high << 16 | low).to_string().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ b64enc "héllo" }}|{{ b64dec "aMOpbGxv" }}|{{ b64dec "a" }}|{{ b32enc "hello" }}|{{ b32dec "NBSWY3DP" }}|{{ b32dec "!" }}"#,
+            "aMOpbGxv|héllo|illegal base64 data at input byte 0|NBSWY3DP|hello|illegal base32 data at input byte 0",
+        ),
+        (
+            r#"{{ sha1sum "a" }}|{{ sha256sum "" }}|{{ sha512sum "a" | trunc 20 }}|{{ adler32sum "Wikipedia" }}|{{ adler32sum (repeat 9999 "\u00ff") }}"#,
+            "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8|e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855|1f40fc92da2416947509|300286872|1470228485",
+        ),
+        (
+            r#"{{ toRawJson (dict "a" "<&>\u2028" "b" (list 1.5 nil)) }}|{{ toPrettyJson (dict "a" (list 1)) }}|{{ mustFromJson "{\"a\":[1,2.5,null,\"\\u00e9\"]}" }}|{{ mustFromJson "{\"a\":1}" | typeOf }}"#,
+            "{\"a\":\"<&>\\u2028\",\"b\":[1.5,null]}|{\n  \"a\": [\n    1\n  ]\n}|map[a:[1 2.5 <nil> é]]|map[string]interface {}",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        (r#"{{ mustFromJson "[1" }}"#, "unexpected end of JSON input"),
+        (r#"{{ mustFromJson "[1e400]" }}"#, "json: cannot unmarshal number 1e400 into .0 of type float64"),
+        (r#"{{ toRawJson (float64 "inf") }}"#, "json: unsupported value: +Inf"),
+        ("{{ mustToPrettyJson (list 1i) }}", "json: unsupported type: complex128"),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

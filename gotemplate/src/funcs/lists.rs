@@ -215,3 +215,76 @@ fn sort_alpha(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallEr
         _ => Ok(Value::strings(strings)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ append (list 1) 2 }}|{{ prepend (list 1) 2 }}|{{ concat (list 1) (splitList "," "a,b") (list) }}|{{ concat | toJson }}|{{ concat (list) | toJson }}"#,
+            "[1 2]|[2 1]|[1 a b]|null|null",
+        ),
+        (
+            "{{ first (list) | toJson }}|{{ last (list 1 2) }}|{{ rest (list) | toJson }}|{{ rest (list 1) | toJson }}|{{ initial (list 1 2) }}|{{ mustInitial (list) | toJson }}",
+            "null|2|null|[]|[1]|null",
+        ),
+        (
+            "{{ chunk 2 (list 1 2 3) }}|{{ chunk 2 (list) | toJson }}|{{ chunk 9 (list 1 2) }}|{{ chunk -5 (list 1) }}|{{ chunk -1 (list 1 2) | toJson }}|{{ typeOf (chunk 1 (list 1)) }}",
+            "[[1 2] [3]]|[]|[[1 2]]|[[1]]|[]|[][]interface {}",
+        ),
+        (
+            r#"{{ uniq (list 1 1.0 "1" 1 nil nil (list 1) (list 1) (dict) (dict "a" 1) (dict)) | toJson }}|{{ without (list 1 2 nil (list 1)) 2 nil (list 1) }}|{{ without (list 1 1.0) 1 }}"#,
+            r#"[1,1,"1",null,[1],{},{"a":1}]|[1]|[1]"#,
+        ),
+        (
+            r#"{{ has 1 (list 1) }}|{{ has 1 (list 1.0) }}|{{ has nil (list nil) }}|{{ has 1 nil }}|{{ has "a" (splitList "," "a") }}|{{ has (list 1) (list (list 1)) }}"#,
+            "true|false|true|false|true|true",
+        ),
+        (
+            r#"{{ compact (list 0 1 "" "a" nil false (list) (dict) 0.0) }}|{{ reverse (list 1 2 3) }}|{{ slice (list 1 2 3) }}|{{ slice (list 1 2 3) 1 }}|{{ slice (list 1 2 3) 1 2 }}|{{ slice (list) 5 | toJson }}|{{ slice (splitList "," "a,b") "1" | typeOf }}"#,
+            "[1 a]|[3 2 1]|[1 2 3]|[2 3]|[2]|null|[]string",
+        ),
+        (
+            r#"{{ sortAlpha (list 10 9 nil "a") }}|{{ sortAlpha 5 }}|{{ sortAlpha nil }}|{{ $l := splitList "," "b,a" }}{{ $s := sortAlpha $l }}{{ $l }}|{{ $l := list "b" "a" }}{{ $s := sortAlpha $l }}{{ $l }}"#,
+            "[10 9 a]|[5]|[<nil>]|[a b]|[b a]",
+        ),
+        (
+            r#"{{ $l := list 1 }}{{ $m := append $l 2 }}{{ $l }}{{ $m }}|{{ tuple 1 2 }}|{{ $d := dict "a" 1 }}{{ $l := append (list) $d }}{{ $_ := set $d "a" 2 }}{{ $l }}"#,
+            "[1][1 2]|[1 2]|[map[a:2]]",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        ("{{ append nil 1 }}", "runtime error: invalid memory address or nil pointer dereference"),
+        (r#"{{ append "a" 1 }}"#, "Cannot push on type string"),
+        ("{{ prepend (dict) 1 }}", "Cannot prepend on type map"),
+        (r#"{{ concat (list) "a" }}"#, "Cannot concat type string as list"),
+        ("{{ concat nil }}", "runtime error: invalid memory address or nil pointer dereference"),
+        (r#"{{ first "a" }}"#, "Cannot find first on type string"),
+        ("{{ last 1 }}", "Cannot find last on type int"),
+        ("{{ rest nil }}", "runtime error: invalid memory address or nil pointer dereference"),
+        ("{{ initial (dict) }}", "Cannot find initial on type map"),
+        ("{{ reverse 1.5 }}", "Cannot find reverse on type float64"),
+        ("{{ compact true }}", "Cannot compact on type bool"),
+        (r#"{{ uniq "a" }}"#, "Cannot find uniq on type string"),
+        (r#"{{ without "a" "b" }}"#, "Cannot find without on type string"),
+        ("{{ has 1 (dict) }}", "Cannot find has on type map"),
+        (r#"{{ chunk 2 "a" }}"#, "Cannot chunk type string"),
+        ("{{ chunk 0 (list 1 2) }}", "runtime error: makeslice: len out of range"),
+        ("{{ chunk -3 (list) }}", "runtime error: makeslice: len out of range"),
+        (r#"{{ slice "a" }}"#, "list should be type of slice or array but string"),
+        ("{{ slice (list 1 2) 3 }}", "reflect.Value.Slice: slice index out of bounds"),
+        ("{{ slice (list 1 2) 2 1 }}", "reflect.Value.Slice: slice index out of bounds"),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

@@ -275,3 +275,61 @@ fn seq(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let texts: Vec<String> = numbers.map(|number| number.to_string()).collect();
     Ok(texts.join(" ").into())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ add 1 "2" 3.9 true }}|{{ add }}|{{ add1 "5" }}|{{ sub 5 7 }}|{{ mul 2 "3" 4 }}|{{ div -7 2 }}|{{ mod -7 3 }}|{{ add 9223372036854775807 1 }}|{{ mul 4611686018427387904 2 }}"#,
+            "7|0|6|-2|24|-3|-1|-9223372036854775808|-9223372036854775808",
+        ),
+        (
+            r#"{{ max 1 "5" 3 }}|{{ min 1 -5.9 3 }}|{{ biggest 2 1 }}|{{ maxf 1.5 "2.5" }}|{{ minf 1.5 "x" }}|{{ maxf "nan" 1 }}|{{ maxf "inf" "nan" }}|{{ minf 0.0 -0.0 }}|{{ maxf 0.0 -0.0 }}"#,
+            "5|-5|2|2.5|0|NaN|+Inf|-0|0",
+        ),
+        (
+            r#"{{ int "017" }}|{{ int "42.9" }}|{{ int64 "5.0" }}|{{ int 1e20 }}|{{ float64 "1e3" }}|{{ float64 "0x1p4" }}|{{ atoi "0x10" }}|{{ atoi "99999999999999999999" }}|{{ toDecimal "0777" }}|{{ toDecimal 777 }}|{{ toDecimal "9" }}"#,
+            "15|0|5|-9223372036854775808|1000|16|0|9223372036854775807|511|511|0",
+        ),
+        (
+            "{{ addf 0.1 0.2 }}|{{ addf }}|{{ add1f 1.5 }}|{{ subf 1 0.9 }}|{{ mulf 0.1 3 }}|{{ divf 1 3 }}|{{ divf 10 4 }}|{{ divf 2 3e10 }}|{{ mulf 1e200 1e200 }}|{{ subf 1 1 }}|{{ mulf -1.5 2 }}|{{ divf 1 3 3 }}",
+            "0.3|0|2.5|0.1|0.3|0.3333333333333333|2.5|6.66667e-11|+Inf|0|-3|0.1111111111111111",
+        ),
+        (
+            r#"{{ round 1.005 2 }}|{{ round -0.4 0 }}|{{ round -1.5 0 }}|{{ round -2.5 0 }}|{{ round 2.5 0 }}|{{ round 123.555 2 0.9 }}|{{ round 123456789.123 -3 }}|{{ round 1e300 5 }}|{{ round 1.5 400 }}|{{ round "3.7" 0 }}"#,
+            "1|-1|-2|-3|3|123.55|1.23457e+08|1.0000000000000002e+300|NaN|4",
+        ),
+        (
+            r#"{{ ceil 1.1 }}|{{ ceil -0.5 }}|{{ floor -1.1 }}|{{ floor "2.9" }}|{{ floor "x" }}"#,
+            "2|-0|-2|2|0",
+        ),
+        (
+            "{{ until 3 }}|{{ until -3 }}|{{ until 0 | toJson }}|{{ untilStep 3 9 2 }}|{{ untilStep 9 3 -4 }}|{{ untilStep 1 5 0 | toJson }}|{{ untilStep 1 5 -1 | toJson }}|{{ typeOf (until 1) }}",
+            "[0 1 2]|[0 -1 -2]|[]|[3 5 7]|[9 5]|[]|[]|[]int",
+        ),
+        (
+            "{{ seq 3 }}|{{ seq -2 }}|{{ seq 2 5 }}|{{ seq 5 2 }}|{{ seq 1 2 6 }}|{{ seq 5 -2 0 }}|{{ seq 5 2 1 }}|{{ seq 1 0 5 }}|{{ seq }}|{{ seq 1 1 1 1 }}|{{ seq 0 }}",
+            "1 2 3|1 0 -1 -2|2 3 4 5|5 4 3 2|1 3 5|5 3 1|||||1 0",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        ("{{ div 1 0 }}", "runtime error: integer divide by zero"),
+        (r#"{{ mod 1 "x" }}"#, "runtime error: integer divide by zero"),
+        ("{{ divf 1 0 }}", "decimal division by 0"),
+        (r#"{{ addf "nan" }}"#, "Cannot create a Decimal from NaN"),
+        (r#"{{ mulf 1 "-inf" }}"#, "Cannot create a Decimal from -Inf"),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

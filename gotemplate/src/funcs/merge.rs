@@ -112,3 +112,45 @@ fn is_empty(value: &Value) -> bool {
     // A complex zero is not on mergo's list.
     !matches!(value, Value::Complex(..)) && !value.is_true()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::check;
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ merge (dict "a" 1 "b" 0 "c" "" "d" nil "e" (list) "f" false) (dict "a" 2 "b" 2 "c" 2 "d" 2 "e" 2 "f" 2) }}"#,
+            "map[a:1 b:2 c:2 d:2 e:2 f:2]",
+        ),
+        (
+            r#"{{ merge (dict) (dict "a" nil) }}|{{ mergeOverwrite (dict "a" 1) (dict "a" nil) | toJson }}|{{ mergeOverwrite (dict "a" 1 "b" 1 "c" 1 "d" 1) (dict "a" "" "b" 0 "c" false "d" (list)) | toJson }}"#,
+            r#"map[]|{"a":null}|{"a":"","b":0,"c":false,"d":[]}"#,
+        ),
+        (
+            r#"{{ merge (dict "a" (dict "x" 1)) (dict "a" (dict "x" 2 "y" 3)) }}|{{ mergeOverwrite (dict "a" (dict "x" 1)) (dict "a" (dict "x" 2 "y" 3)) }}|{{ mergeOverwrite (dict "a" (dict "x" 1)) (dict "a" (dict)) }}"#,
+            "map[a:map[x:1 y:3]]|map[a:map[x:2 y:3]]|map[a:map[x:1]]",
+        ),
+        (
+            r#"{{ merge (dict "a" (dict)) (dict "a" (dict "x" nil)) | toJson }}|{{ merge (dict "a" (list 1)) (dict "a" (list 2 3)) }}|{{ mergeOverwrite (dict "a" (list 1)) (dict "a" (list 2 3)) }}|{{ merge (dict "a" (dict "x" 1)) (dict "a" 5) }}|{{ mergeOverwrite (dict "a" (dict "x" 1)) (dict "a" 5) }}|{{ mergeOverwrite (dict "a" 5) (dict "a" (dict "x" 1)) }}"#,
+            r#"{"a":{"x":null}}|map[a:[1]]|map[a:[2 3]]|map[a:map[x:1]]|map[a:5]|map[a:map[x:1]]"#,
+        ),
+        (
+            r#"{{ $s := dict "a" (dict "b" 1) }}{{ $t := merge (dict) $s }}{{ $_ := set $t.a "b" 2 }}{{ $s }}"#,
+            "map[a:map[b:2]]",
+        ),
+        (
+            r#"{{ $s := dict "a" (dict "b" 1) }}{{ $t := mergeOverwrite (dict) $s (dict "a" (dict "b" 3)) }}{{ $s }}{{ $t }}"#,
+            "map[a:map[b:3]]map[a:map[b:3]]",
+        ),
+        (
+            r#"{{ $d := dict "a" 1 }}{{ $m := merge $d (dict "b" 2) }}{{ $d }}|{{ merge nil (dict) }}|{{ merge nil (dict "a" 1) }}|{{ mustMerge (dict) (dict "a" 1) (dict "a" 2 "b" 3) }}|{{ mustMergeOverwrite (dict) (dict "a" 1) (dict "a" 2) }}"#,
+            "map[a:1 b:2]|map[]|map[a:1]|map[a:1 b:3]|map[a:2]",
+        ),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+}

@@ -77,3 +77,29 @@ fn ext(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
 fn is_abs(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(text(args, 0).starts_with(b"/").into())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::check;
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ base "" }}|{{ base "/" }}|{{ base "/a/b/" }}|{{ base "a" }}|{{ dir "" }}|{{ dir "/a" }}|{{ dir "a/b/" }}|{{ dir "/" }}|{{ dir "a" }}"#,
+            ".|/|b|a|.|/|a/b|/|.",
+        ),
+        (
+            r#"{{ clean "" }}|{{ clean "a//b/./c/../d" }}|{{ clean "/../a" }}|{{ clean "../../a/.." }}|{{ clean "/" }}|{{ clean "a/../.." }}"#,
+            ".|a/b/d|/a|../..|/|..",
+        ),
+        (
+            r#"{{ ext "a.tar.gz" }}|{{ ext "a.b/c" }}|{{ ext ".x" }}|{{ ext "a." }}|{{ isAbs "/a" }}|{{ isAbs "a" }}|{{ osBase "/a/b" }}|{{ osDir "/a/b" }}|{{ osExt "a.b" }}|{{ osClean "a/./b" }}|{{ osIsAbs "/" }}"#,
+            ".gz||.x|.|true|false|b|/a|.b|a/b|true",
+        ),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+}

@@ -41,3 +41,33 @@ fn type_is_like(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError>
 fn type_of(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(args[0].type_name().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::check;
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ typeOf nil }}|{{ typeOf 1 }}|{{ typeOf 1.0 }}|{{ typeOf (list) }}|{{ typeOf (dict) }}|{{ typeOf (semver "1.0.0") }}|{{ typeOf (now) }}|{{ typeOf (int64 1) }}"#,
+            "<nil>|int|float64|[]interface {}|map[string]interface {}|*semver.Version|time.Time|int64",
+        ),
+        (
+            r#"{{ kindOf nil }}|{{ kindOf (semver "1.0.0") }}|{{ kindOf (now) }}|{{ kindOf (list) }}|{{ kindIs "map" (dict) }}|{{ kindIs "invalid" nil }}"#,
+            "invalid|ptr|struct|slice|true|true",
+        ),
+        (
+            r#"{{ typeIs "string" "a" }}|{{ typeIsLike "semver.Version" (semver "1.0.0") }}|{{ typeIsLike "*semver.Version" (semver "1.0.0") }}|{{ typeIs "semver.Version" (semver "1.0.0") }}"#,
+            "true|true|true|false",
+        ),
+        (
+            r#"{{ deepEqual (list 1 2) (list 1 2) }}|{{ deepEqual 1 1.0 }}|{{ deepEqual (dict "a" nil) (dict "a" nil) }}|{{ deepEqual (splitList "," "a") (list "a") }}|{{ deepEqual nil nil }}"#,
+            "true|false|true|false|true",
+        ),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+}

@@ -104,3 +104,50 @@ fn replace_all(regex: &Regex, args: &[Value]) -> Result<Value, CallError> {
 fn replace_all_literal(regex: &Regex, args: &[Value]) -> Result<Value, CallError> {
     Ok(regex.replace_all_literal(text(args, 1), text(args, 2)).into())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ regexMatch "^[a-z]+$" "abc" }}|{{ regexMatch "(" "abc" }}|{{ regexMatch `\bfoo` "éfoo" }}|{{ mustRegexMatch `\w+` "é" }}"#,
+            "true|false|true|false",
+        ),
+        (
+            r#"{{ regexFind "a(x*)b" "-axxb-ab" }}|{{ regexFind "z" "a" | quote }}|{{ regexFindAll "[2,4]" "1234" -1 }}|{{ regexFindAll "x" "a" -1 | toJson }}|{{ regexFindAll "." "abc" 2 }}"#,
+            r#"axxb|""|[2 4]|null|[a b]"#,
+        ),
+        (
+            r#"{{ regexReplaceAll "a(x*)b" "-ab-axxb-" "${1}W" }}|{{ regexReplaceAll "a(x*)b" "-ab-axxb-" "$1W" }}|{{ regexReplaceAllLiteral "a(x*)b" "-ab-" "${1}" }}|{{ regexQuoteMeta "1.2.3*" }}"#,
+            r#"-W-xxW-|---|-${1}-|1\.2\.3\*"#,
+        ),
+        (
+            r#"{{ regexSplit "z+" "pizza" -1 }}|{{ regexSplit "z" "pizza" 2 }}|{{ regexSplit "" "abc" -1 }}|{{ regexSplit "z" "" -1 | len }}|{{ regexSplit "z" "a" 0 | toJson }}"#,
+            "[pi a]|[pi za]|[a b c]|1|null",
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        (r#"{{ mustRegexMatch "(" "a" }}"#, "error parsing regexp: missing closing ): `(`"),
+        (r#"{{ regexFind "(" "a" }}"#, "regexp: Compile(`(`): error parsing regexp: missing closing ): `(`"),
+        (
+            r#"{{ regexFind "`(" "a" }}"#,
+            r#"regexp: Compile("`("): error parsing regexp: missing closing ): ``(`"#,
+        ),
+        (
+            r#"{{ regexSplit "a**" "a" -1 }}"#,
+            "regexp: Compile(`a**`): error parsing regexp: invalid nested repetition operator: `**`",
+        ),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

@@ -401,3 +401,95 @@ fn numbered(parts: &[&[u8]]) -> Value {
     let entries: Entries = parts.iter().enumerate().map(entry).collect();
     Map::typed(Type::STRING_MAP, entries).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::{check, check_refusals};
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ abbrev 5 "hello world" }}|{{ abbrev 3 "hello" }}|{{ abbrev 11 "hello world" }}"#,
+            "he...|hello|hello world",
+        ),
+        (
+            r#"{{ abbrevboth 5 10 "1234 5678 9123" }}|{{ abbrevboth 9 7 "1234 5678 9123 4567" }}|{{ abbrevboth 50 8 "hello world" }}|{{ abbrevboth 1 6 "hello world" }}"#,
+            "...5678...|... ...|...world|hello world",
+        ),
+        (
+            r#"{{ trunc 3 "hello" }}|{{ trunc -3 "hello" }}|{{ trunc 9 "hello" }}|{{ trunc -9 "hello" }}|{{ trunc 0 "hello" }}"#,
+            "hel|llo|hello|hello|",
+        ),
+        (
+            r#"{{ substr 1 3 "hello" }}|{{ substr -1 3 "hello" }}|{{ substr 2 -1 "hello" }}|{{ substr 2 99 "hello" }}"#,
+            "el|hel|llo|llo",
+        ),
+        (
+            r#"{{ trim " \u00a0\ta b\n " }}|{{ trimAll "$-" "-$a$b-$" }}|{{ trimPrefix "-" "--a" }}|{{ trimSuffix "-" "a--" }}|{{ trimall "é" "éaé" }}"#,
+            "a b|a$b|-a|a-|a",
+        ),
+        (
+            r#"{{ nospace " a b\tc " }}|{{ nospace "ﬁ ß" | printf "%q" }}|{{ initials "Ab cd\tEf" }}|{{ initials "é à" | printf "%q" }}"#,
+            r#"abc|"ï¬\u0081Ã\u009f"|AcE|"ÃÃ""#,
+        ),
+        (
+            r#"{{ upper "straße ŉ ǆ ﬁ" }}|{{ lower "ΣΑΣ İ" }}|{{ title "o'neil foo_bar ǆ-x 1a" }}|{{ untitle "Hello World" }}|{{ swapcase "aB cd ǆx Ǆ" }}"#,
+            "STRAßE ŉ Ǆ ﬁ|σασ i|O'Neil Foo_bar ǅ-X 1a|hello world|Ab CD ǅX ǆ",
+        ),
+        (
+            r#"{{ repeat 3 "ab" }}|{{ repeat 0 "ab" }}|{{ replace "" "-" "aéb" }}|{{ replace "a" "" "banana" }}|{{ replace "ana" "X" "banana" }}"#,
+            "ababab||-a-é-b-|bnn|bXna",
+        ),
+        (
+            r#"{{ indent 2 "a\n\nb" }}|{{ nindent 2 "a\nb" }}|{{ indent 0 "a" }}|{{ nindent 1 "" }}"#,
+            "  a\n  \n  b|\n  a\n  b|a|\n ",
+        ),
+        (
+            r#"{{ quote "a\"b" nil 1 (list 1 nil) 1e6 }}|{{ squote "a'b" nil true }}|{{ cat "a" nil "" 1 }}|{{ cat nil }}"#,
+            r#""a\"b" "1" "[1 <nil>]" "1e+06"|'a'b' 'true'|a  1|"#,
+        ),
+        (
+            r#"{{ plural "one" "many" 1 }}|{{ plural "one" "many" 0 }}|{{ contains "b" "abc" }}|{{ hasPrefix "a" "abc" }}|{{ hasSuffix "" "abc" }}"#,
+            "one|many|true|true|true",
+        ),
+        (
+            r#"{{ wrap 5 "hello big world" }}|{{ wrap 3 "hello big world" }}|{{ wrapWith 3 "-" "hello big" }}|{{ wrapWith 3 "" "abcd" }}|{{ wrap 0 "a b" }}"#,
+            "hello\nbig\nworld|hello\nbig\nworld|hel-lo-big|abc\nd|a\nb",
+        ),
+        (
+            r#"{{ toString (list 1 nil "a") }}|{{ toString nil }}|{{ toStrings (list 1 nil "a") }}|{{ toStrings "a" }}|{{ toStrings nil }}"#,
+            "[1 <nil> a]|<nil>|[1 a]|[a]|[]",
+        ),
+        (
+            r#"{{ join "-" (list 1 nil "a") }}|{{ join "-" "abc" }}|{{ join "-" nil }}|{{ join "" (split "," "b,a") }}"#,
+            "1-a|abc||map[_0:b _1:a]",
+        ),
+        (
+            r#"{{ split "," "a,b" }}|{{ split "" "aé" }}|{{ split "x" "" }}|{{ splitn "," 2 "a,b,c" }}|{{ splitn "," 0 "a" }}|{{ splitn "" 2 "aéb" }}"#,
+            "map[_0:a _1:b]|map[_0:a _1:é]|map[_0:]|map[_0:a _1:b,c]|map[]|map[_0:a _1:éb]",
+        ),
+        (
+            r#"{{ splitList "," ",a," | toJson }}|{{ splitList "" "" | toJson }}|{{ splitList "" "é1" | toJson }}|{{ typeOf (splitList "," "a") }}|{{ hello }}"#,
+            r#"["","a",""]|[]|["é","1"]|[]string|Hello!"#,
+        ),
+    ];
+    const REFUSALS: &[(&str, &str)] = &[
+        (r#"{{ substr 3 1 "hello" }}"#, "runtime error: slice bounds out of range [3:1]"),
+        (r#"{{ substr 9 -1 "hello" }}"#, "runtime error: slice bounds out of range [9:5]"),
+        (r#"{{ substr -1 9 "hello" }}"#, "runtime error: slice bounds out of range [:9] with length 5"),
+        (r#"{{ substr -1 -2 "hello" }}"#, "runtime error: slice bounds out of range [:-2]"),
+        (r#"{{ repeat -1 "a" }}"#, "strings: negative Repeat count"),
+        (r#"{{ repeat 9223372036854775807 "ab" }}"#, "strings: Repeat output length overflow"),
+        (r#"{{ indent -1 "a" }}"#, "strings: negative Repeat count"),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
+    }
+
+    #[test]
+    fn refusals_are_in_the_words_of_helm() {
+        check_refusals(REFUSALS);
+    }
+}

@@ -30,7 +30,11 @@ fn camelcase(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     while let Some(connector) = characters.next_if(|c| is_connector(*c)) {
         out.push(connector);
     }
-    let Some(first) = characters.next() else { return Ok(out.into()) };
+    let Some(first) = characters.next() else {
+        // Where there is no word, the last connector comes twice.
+        out.extend(out.chars().next_back());
+        return Ok(out.into());
+    };
     let mut in_capitals = is_upper(first);
     let mut before = to_upper(first);
     for c in characters {
@@ -278,5 +282,39 @@ impl Run<'_> {
         } else if is_alphabet(second) {
             self.take_while(|c| is_alphabet(c) && !is_upper(c));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::funcs::testing::check;
+
+    // What Helm 4.3.1 makes of these.
+    const CASES: &[(&str, &str)] = &[
+        (
+            r#"{{ camelcase "http_server" }}|{{ camelcase "JSONToXML12" }}|{{ camelcase "AB" }}|{{ camelcase "__x__y" }}|{{ camelcase "foo  bar" }}|{{ camelcase "aÉ_bÉ" }}|{{ camelcase "_" }}|{{ camelcase "" }}"#,
+            "HttpServer|JsontoXML12|Ab|__X_Y|Foo Bar|AÉBÉ|__|",
+        ),
+        (
+            r#"{{ snakecase "FirstName" }}|{{ snakecase "HTTPServer" }}|{{ snakecase "NoHTTPS" }}|{{ snakecase "GO_PATH" }}|{{ snakecase "GO PATH" }}|{{ snakecase "GO-PATH" }}"#,
+            "first_name|http_server|no_https|go_path|go_path|go_path",
+        ),
+        (
+            r#"{{ snakecase "http2xx" }}|{{ snakecase "HTTP20xOK" }}|{{ snakecase "Duration2m3s" }}|{{ snakecase "Bld4Floor3rd" }}|{{ snakecase "a1b2" }}|{{ snakecase "1A" }}"#,
+            "http_2xx|http_20x_ok|duration_2m3s|bld4_floor_3rd|a_1b2|1_a",
+        ),
+        (
+            r#"{{ kebabcase "v1beta2" }}|{{ kebabcase "ID2Name" }}|{{ kebabcase "a.b,C" }}|{{ kebabcase "日本Go" }}|{{ kebabcase "a__b" }}|{{ kebabcase "éaÉb" }}|{{ kebabcase "A€b" }}"#,
+            "v-1beta2|id2-name|a.b,c|日本-go|a--b|éa-éb|a-€-b",
+        ),
+        (
+            r#"{{ snakecase "x2Y" }}|{{ snakecase "AbC" }}|{{ snakecase "ABc9" }}|{{ snakecase "9" }}|{{ snakecase " a" }}|{{ snakecase "a " }}|{{ snakecase "Ab-" }}|{{ snakecase "½A" }}"#,
+            "x2_y|ab_c|a_bc9|9|_a|a_|ab_|½_a",
+        ),
+    ];
+
+    #[test]
+    fn answers_are_those_of_helm() {
+        check(CASES);
     }
 }
