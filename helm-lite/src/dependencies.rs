@@ -199,16 +199,16 @@ fn merged_table(merged: &Live, dependency: &str, child: &str) -> Option<Live> {
 }
 
 /// An entry of `import-values`.
-struct Import {
+pub(crate) struct Import {
     /// The path of a table below the dependency's section.
-    child: String,
+    pub(crate) child: String,
     /// The path in the parent where its entries go; `.` for the root.
-    parent: String,
+    pub(crate) parent: String,
 }
 
 impl Import {
     /// Reads either form of an entry; Helm passes over any other.
-    fn read(node: &Node) -> Option<Self> {
+    pub(crate) fn read(node: &Node) -> Option<Self> {
         if node.is_mapping() {
             let field = |key| node.get(key).map_or_else(|| "<nil>".to_owned(), shown);
             return Some(Self { child: field("child"), parent: field("parent") });

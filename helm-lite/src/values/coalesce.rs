@@ -12,6 +12,7 @@ use super::conflict::Conflicts;
 use super::live::{Live, Slot, entries};
 use super::merge::UserValues;
 use super::table::{Data, Item, Table};
+use super::unknown;
 use crate::chart::Chart;
 use crate::error::{Error, Result};
 use crate::sources::Sources;
@@ -62,6 +63,7 @@ pub fn coalesce(
     let live = coalesce_live(chart, &user.table, Nulls::Erase, version, &mut conflicts)
         .map_err(|refusal| refusal.located(chart, user))?;
     conflicts.warn(chart, user, warnings);
+    unknown::warn(chart, user, warnings);
     Ok(Coalesced(live))
 }
 

@@ -3,6 +3,7 @@
 mod coalesce;
 mod conflict;
 mod draft;
+mod explain;
 mod file;
 mod live;
 mod merge;
@@ -10,10 +11,12 @@ mod set;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
+mod unknown;
 
 pub use coalesce::{Coalesced, coalesce};
 pub(crate) use coalesce::{Nulls, coalesce_live, coalesce_tables, sources};
 pub(crate) use conflict::Conflicts;
+pub use explain::{Change, Effect, Explanation, explain};
 pub use file::load;
 pub(crate) use live::{Live, Slot};
 pub use merge::{Options, UserValues, ValuesFile, merge};
