@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
-use helm_lite::values::{self, ValuesFile};
+use helm_lite::values::{self, Explanation, ValuesFile};
 use helm_lite::{Chart, HelmVersion, KubeVersion, Options, Warning};
 
 use crate::charts;
@@ -73,7 +73,7 @@ pub(crate) struct Rendered {
 pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<Rendered> {
     let mut warnings = Vec::new();
     let mut chart = charts::load(path, release.version, &mut warnings)?;
-    let user = merge(given, release.version, &mut warnings)?;
+    let user = with_options(given, |options| values::merge(options, release.version, &mut warnings))?;
     refuse_library(&chart)?;
     refuse_missing(&chart)?;
     helm_lite::process_dependencies(&mut chart, &user, release.version, &mut warnings)?;
@@ -113,6 +113,23 @@ pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> 
     Ok(Rendered { manifests, crds, warnings })
 }
 
+/// Explains a value of the chart at a path on disk.
+///
+/// # Errors
+/// What is wrong, in Helm's words.
+pub(crate) fn explain(
+    path: &Path,
+    given: &Values<'_>,
+    value: &str,
+    version: HelmVersion,
+) -> Result<(Explanation, Vec<Warning>)> {
+    let mut warnings = Vec::new();
+    let chart = charts::load(path, version, &mut warnings)?;
+    let explanation =
+        with_options(given, |options| values::explain(&chart, options, value, version, &mut warnings))?;
+    Ok((explanation, warnings))
+}
+
 /// A release's name from a template, as `--name-template` gives it.
 pub(crate) fn release_name(template: &str) -> Result<String> {
     let random = random();
@@ -120,11 +137,11 @@ pub(crate) fn release_name(template: &str) -> Result<String> {
     Ok(helm_lite::release_name(template, &options)?)
 }
 
-fn merge(
+/// Reads the files that the user names and hands on what the user gives.
+fn with_options<T>(
     given: &Values<'_>,
-    version: HelmVersion,
-    warnings: &mut Vec<Warning>,
-) -> Result<values::UserValues> {
+    run: impl FnOnce(&values::Options<'_>) -> Result<T, helm_lite::Error>,
+) -> Result<T> {
     let read = given.files.iter().map(|name| read_values(name)).collect::<Result<Vec<_>>>()?;
     let files: Vec<ValuesFile<'_>> =
         given.files.iter().zip(&read).map(|(name, data)| ValuesFile { name, data }).collect();
@@ -140,7 +157,7 @@ fn merge(
         literal: given.literal,
         read_file: &read_file,
     };
-    Ok(values::merge(&options, version, warnings)?)
+    Ok(run(&options)?)
 }
 
 /// A file that the command line names; `-` is standard input.

@@ -10,7 +10,8 @@ use helm_lite::HelmVersion;
 use helm_lite::manifest::{self, Hook, Manifests};
 use helm_lite::pattern;
 
-use crate::chart::{self, Release, Values};
+use super::values::ValueFlags;
+use crate::chart::{self, Release};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
@@ -36,29 +37,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
 
-    /// A file with values (repeatable, or several with commas)
-    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
-    values: Vec<String>,
-
-    /// A value: `key=value`, typed as helm does (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
-
-    /// A value that is a string (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    set_string: Vec<String>,
-
-    /// A value in JSON (repeatable)
-    #[arg(long, value_name = "KEY=JSON")]
-    set_json: Vec<String>,
-
-    /// A value that is a file's content (repeatable)
-    #[arg(long, value_name = "KEY=FILE")]
-    set_file: Vec<String>,
-
-    /// A value that is a string, taken literally (repeatable)
-    #[arg(long, value_name = "KEY=VALUE")]
-    set_literal: Vec<String>,
+    #[command(flatten)]
+    values: ValueFlags,
 
     /// Print the chart's CRDs too
     #[arg(long)]
@@ -143,15 +123,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
         checks_schemas: !arguments.skip_schema_validation,
     };
-    let values = Values {
-        files: &arguments.values,
-        json: &arguments.set_json,
-        set: &arguments.set,
-        string: &arguments.set_string,
-        file: &arguments.set_file,
-        literal: &arguments.set_literal,
-    };
-    let rendered = chart::render(Path::new(path), &values, &release)?;
+    let rendered = chart::render(Path::new(path), &arguments.values.given(), &release)?;
     reporter.warnings(&rendered.warnings);
     if arguments.strict && !rendered.warnings.is_empty() {
         return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));

@@ -1,0 +1,88 @@
+//! `renderer helm explain-values`: every place that set, replaced or erased a value, the one that counts last.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use helm_lite::HelmVersion;
+use helm_lite::values::{Change, Explanation};
+
+use super::values::ValueFlags;
+use crate::chart;
+use crate::error::{Error, ErrorKind, Result};
+use crate::output;
+use crate::report::Reporter;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  # where the image's tag comes from
+  renderer helm explain-values charts/web image.tag -f envs/prod.yaml
+
+  # a value of a sub-chart, and an item of a list
+  renderer helm explain-values charts/web db.auth.users[0]";
+
+/// A value longer than this is cut.
+const MAX_SHOWN: usize = 60;
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Arguments {
+    /// The chart: a folder or an archive
+    chart: PathBuf,
+
+    /// The value, as for `--set`: `image.tag`
+    path: String,
+
+    #[command(flatten)]
+    values: ValueFlags,
+
+    /// The generation of helm whose rules count
+    #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
+    helm_version: String,
+
+    /// Leave out warnings
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
+    reporter.set_quiet(arguments.quiet);
+    let version = if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 };
+    let (explanation, warnings) =
+        chart::explain(&arguments.chart, &arguments.values.given(), &arguments.path, version)?;
+    reporter.warnings(&warnings);
+    if explanation.changes.is_empty() {
+        let path = &arguments.path;
+        return Err(Error::new(ErrorKind::Input, format!("nothing gives the value `{path}`")));
+    }
+    output::to_stdout(&text(&explanation))
+}
+
+/// A line for each place: where it is, what it does and what it gives.
+fn text(explanation: &Explanation) -> String {
+    let places: Vec<String> = explanation.changes.iter().map(place).collect();
+    let width = places.iter().map(|place| place.chars().count()).max().unwrap_or_default();
+    let mut text = String::new();
+    for (change, place) in explanation.changes.iter().zip(&places) {
+        let effect = change.effect.as_str();
+        let _ = write!(text, "{place:width$}  {effect:8}  {}", shown(&change.value));
+        if let Some(path) = &change.path {
+            let _ = write!(text, "  (at {path})");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn place(change: &Change) -> String {
+    change.place.as_ref().map_or_else(
+        || "-".to_owned(),
+        |place| format!("{}:{}", place.source.name, place.source.line_column(place.span.start).0),
+    )
+}
+
+fn shown(value: &str) -> String {
+    match value.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}

@@ -1,0 +1,46 @@
+//! The flags that give values, which several commands have.
+
+use clap::Args;
+
+use crate::chart::Values;
+
+#[derive(Args, Debug)]
+pub(super) struct ValueFlags {
+    /// A file with values (repeatable, or several with commas)
+    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
+    values: Vec<String>,
+
+    /// A value: `key=value`, typed as helm does (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    /// A value that is a string (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set_string: Vec<String>,
+
+    /// A value in JSON (repeatable)
+    #[arg(long, value_name = "KEY=JSON")]
+    set_json: Vec<String>,
+
+    /// A value that is a file's content (repeatable)
+    #[arg(long, value_name = "KEY=FILE")]
+    set_file: Vec<String>,
+
+    /// A value that is a string, taken literally (repeatable)
+    #[arg(long, value_name = "KEY=VALUE")]
+    set_literal: Vec<String>,
+}
+
+impl ValueFlags {
+    /// What they give.
+    pub(super) fn given(&self) -> Values<'_> {
+        Values {
+            files: &self.values,
+            json: &self.set_json,
+            set: &self.set,
+            string: &self.set_string,
+            file: &self.set_file,
+            literal: &self.set_literal,
+        }
+    }
+}
