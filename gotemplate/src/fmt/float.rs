@@ -122,7 +122,8 @@ fn general(out: &mut String, number: f64, format: u8, precision: Option<usize>) 
         }
     };
     if point - 1 < -4 || point > threshold {
-        decimal.write_exponential(out, format - b'g' + b'e', significant - 1);
+        // Two letters before `g` and `G` are `e` and `E`.
+        decimal.write_exponential(out, format - 2, significant - 1);
     } else {
         decimal.write_plain(out);
     }
@@ -211,6 +212,7 @@ mod tests {
         assert_eq!(format_float(123_456.789, b'e', Some(6)), "1.234568e+05");
         assert_eq!(format_float(100.0, b'g', Some(3)), "100");
         assert_eq!(format_float(1000.0, b'g', Some(3)), "1e+03");
+        assert_eq!(format_float(1000.0, b'G', Some(3)), "1E+03");
         assert_eq!(format_float(1e6, b'g', Some(10)), "1000000");
         assert_eq!(format_float(1.0, b'f', Some(2000)).len(), 2002);
         assert_eq!(format_float(1.0, b'b', None), "4503599627370496p-52");
