@@ -69,7 +69,6 @@ impl Weekday {
 }
 
 fn find(names: &[&str], text: &[u8], whole: bool) -> Option<(u8, usize)> {
-    
     names.iter().zip(0u8..).find_map(|(name, index)| {
         let name = if whole { name } else { &name[..3] };
         let begins = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()));

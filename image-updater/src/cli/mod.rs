@@ -1,0 +1,79 @@
+//! The command line: what can be typed, and where each command goes.
+
+mod completion;
+mod version;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::error::Result;
+use crate::report;
+
+/// Chooses image tags and writes them into config repositories
+#[derive(Parser, Debug)]
+#[command(name = "image-updater", version, disable_help_subcommand = true, args_override_self = true)]
+#[command(arg_required_else_help = true, propagate_version = false)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+#[command(defer = true)]
+enum Command {
+    /// Print a completion script for a shell
+    Completion(completion::Arguments),
+    /// Print the version
+    Version(version::Arguments),
+}
+
+/// Commands whose options are part of the input, so that a wrong one is 1 as all that is wrong with it, not 2: a
+/// policy that cannot be is the same fault in a flag as in a file.
+const OPTIONS_ARE_INPUT: &[&str] = &["test", "set"];
+
+/// How results are printed.
+#[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// For machines
+    Json,
+}
+
+/// Runs the command that the process was started with.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, &arguments),
+    };
+    match run(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => report::error(&error),
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Completion(arguments) => completion::run(&arguments),
+        Command::Version(arguments) => version::run(&arguments),
+    }
+}
+
+/// Prints what the argument parser says: help on standard output, what is wrong on standard error.
+fn refuse(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    // Where nobody can be told, the exit code still says it.
+    let _ = error.print();
+    let command = arguments.get(1).and_then(|argument| argument.to_str());
+    if !error.use_stderr() {
+        ExitCode::SUCCESS
+    } else if command.is_some_and(|command| OPTIONS_ARE_INPUT.contains(&command)) {
+        ExitCode::from(1)
+    } else {
+        ExitCode::from(2)
+    }
+}

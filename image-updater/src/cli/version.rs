@@ -1,0 +1,30 @@
+//! `image-updater version`.
+
+use clap::Args;
+
+use super::Format;
+use crate::error::Result;
+use crate::output;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const EXAMPLES: &str = "\
+Examples:
+  image-updater version
+  image-updater version -o json";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// How to print it
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: Format,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let text = match arguments.output {
+        Format::Table => format!("image-updater {VERSION}\n"),
+        Format::Json => format!("{{\"image-updater\":\"{VERSION}\"}}\n"),
+    };
+    output::to_stdout(&text)
+}

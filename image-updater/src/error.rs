@@ -1,0 +1,122 @@
+//! Why a command failed: one sentence, where it is wrong, and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Who has to act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The author of the input: a file, a list of tags, a policy.
+    Input,
+    /// Who typed the command.
+    Usage,
+    /// Who runs the machine: disk, network, a program that is missing.
+    Environment,
+}
+
+/// Where in a file something is wrong. Lines and columns count from one, a column is a character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as it was named.
+    pub path: String,
+    /// The line.
+    pub line: usize,
+    /// The character of the line.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.path, self.line, self.column)
+    }
+}
+
+/// A failed command.
+#[derive(Clone, Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug)]
+struct Inner {
+    kind: ErrorKind,
+    message: String,
+    hint: Option<String>,
+    place: Option<Place>,
+}
+
+impl Error {
+    /// Who has to act, and why.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, message: message.into(), hint: None, place: None }))
+    }
+
+    /// What the author of the input has to mend.
+    #[must_use]
+    pub fn input(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input, message)
+    }
+
+    /// A failure of the disk at a path. A file that is not there is the fault of who named it.
+    #[must_use]
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => {
+                ErrorKind::Input
+            }
+            _ => ErrorKind::Environment,
+        };
+        Self::new(kind, format!("cannot {doing} `{}`: {error}", path.display()))
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Says where it is wrong.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.0.place = Some(place);
+        self
+    }
+
+    /// Who has to act.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// Where it is wrong, when that is in a file.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        self.0.place.as_ref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.0.place {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
