@@ -3,6 +3,8 @@
 pub mod archive;
 mod ignore;
 mod load;
+mod lock;
+mod pack;
 
 use std::sync::Arc;
 
@@ -12,6 +14,8 @@ use crate::sources::Sources;
 use crate::values::Table;
 pub use ignore::IgnoreRules;
 pub(crate) use load::{sanitized, text};
+pub use lock::Lock;
+pub use pack::pack;
 
 /// A file of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub struct Chart {
     pub files: Vec<File>,
     /// The charts in `charts/`, before conditions and tags are applied.
     pub dependencies: Vec<Chart>,
+    /// What `Chart.lock` says, or `requirements.lock`.
+    pub lock: Option<Lock>,
     /// The texts behind the spans of its metadata and values, without those of its dependencies.
     pub sources: Sources,
 }

@@ -152,8 +152,7 @@ impl Processing<'_> {
 
 /// Whether a chart has a list of dependencies, were it an empty one. Where there is none Helm looks no deeper.
 fn declares_dependencies(chart: &Chart) -> bool {
-    !chart.metadata.dependencies.is_empty()
-        || chart.metadata.node.get("dependencies").is_some_and(Node::is_sequence)
+    chart.metadata.declares_dependencies()
 }
 
 /// Leaves the charts that are not declared, or not in a version that is, and behind them one for each declared

@@ -15,6 +15,7 @@ mod options;
 pub mod pattern;
 mod release_name;
 mod render;
+pub mod repository;
 mod schema;
 mod sources;
 pub mod values;
@@ -22,7 +23,7 @@ mod version;
 mod warning;
 
 pub use capabilities::{API_VERSIONS, KubeVersion};
-pub use chart::{Chart, Dependency, File, IgnoreRules, Metadata, archive};
+pub use chart::{Chart, Dependency, File, IgnoreRules, Lock, Metadata, archive, pack};
 pub use dependencies::process_dependencies;
 pub use error::{Error, ErrorKind, Step};
 pub use options::Options;

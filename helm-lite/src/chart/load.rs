@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions, Resolved};
 
-use super::{Chart, Dependency, File, Metadata, archive};
+use super::{Chart, Dependency, File, Lock, Metadata, archive};
 use crate::error::{Error, ErrorKind};
 use crate::sources::Sources;
 use crate::values;
@@ -74,7 +74,8 @@ impl Reader<'_> {
             match file.name.as_str() {
                 "Chart.yaml" => {}
                 "Chart.lock" => {
-                    yaml(&file, name, &mut chart.sources, "cannot load Chart.lock")?;
+                    let node = yaml(&file, name, &mut chart.sources, "cannot load Chart.lock")?;
+                    chart.lock = Some(Lock::read(&node));
                 }
                 "values.yaml" => {
                     let path = format!("{name}/{}", file.name);
@@ -87,6 +88,8 @@ impl Reader<'_> {
                     let node = yaml(&file, name, &mut chart.sources, &format!("cannot load {}", file.name))?;
                     if file.name == "requirements.yaml" {
                         chart.metadata.add_requirements(&node);
+                    } else {
+                        chart.lock = Some(Lock::read(&node));
                     }
                     if chart.metadata.api_version == "v1" {
                         chart.files.push(file);
@@ -177,9 +180,7 @@ impl Metadata {
             app_version: sanitized(&text(node, "appVersion")),
             kind: text(node, "type"),
             kube_version: sanitized(&text(node, "kubeVersion")),
-            deprecated: node
-                .get("deprecated")
-                .is_some_and(|node| matches!(node.resolved(Dialect::V2), Ok(Resolved::Bool(true)))),
+            deprecated: is_true(node, "deprecated"),
             dependencies: Vec::new(),
             node: node.clone(),
         };
@@ -188,6 +189,12 @@ impl Metadata {
         }
         metadata.add_requirements(node);
         metadata
+    }
+
+    /// Whether there is a list of dependencies, if only an empty one.
+    #[must_use]
+    pub fn declares_dependencies(&self) -> bool {
+        !self.dependencies.is_empty() || self.node.get("dependencies").is_some_and(Node::is_sequence)
     }
 
     /// Takes over the dependencies that a file declares.
@@ -226,7 +233,7 @@ impl Metadata {
 }
 
 impl Dependency {
-    fn read(node: &Node) -> Self {
+    pub(super) fn read(node: &Node) -> Self {
         let items = |key| node.get(key).and_then(Node::items).map(Vec::as_slice).unwrap_or_default();
         Self {
             name: sanitized(&text(node, "name")),
@@ -236,7 +243,7 @@ impl Dependency {
             tags: items("tags").iter().filter_map(Node::text).map(sanitized).collect(),
             alias: text(node, "alias"),
             import_values: items("import-values").to_vec(),
-            enabled: false,
+            enabled: is_true(node, "enabled"),
         }
     }
 
@@ -245,6 +252,10 @@ impl Dependency {
     pub fn local_name(&self) -> &str {
         if self.alias.is_empty() { &self.name } else { &self.alias }
     }
+}
+
+fn is_true(node: &Node, key: &str) -> bool {
+    node.get(key).is_some_and(|node| matches!(node.resolved(Dialect::V2), Ok(Resolved::Bool(true))))
 }
 
 /// A field that is a string, which numbers and booleans are turned into.
