@@ -12,7 +12,6 @@ mod json;
 pub mod manifest;
 mod objects;
 mod options;
-pub mod pattern;
 mod release_name;
 mod render;
 pub mod repository;

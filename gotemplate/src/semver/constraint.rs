@@ -32,6 +32,8 @@ struct Constraint {
     version: Version,
     /// How many of the numbers are there, up to the first `x` or `*`.
     given: Given,
+    /// How many parts are written, wildcards among them.
+    parts: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,16 @@ impl Constraints {
         let text = rewritten.as_deref().unwrap_or(text);
         let groups = text.split("||").map(Group::parse).collect::<Result<_, _>>()?;
         Ok(Self { groups, include_prereleases: false })
+    }
+
+    /// How many parts the shortest version in them has: one in `^1`, two in `1.x`. A bare wildcard has none.
+    #[must_use]
+    pub fn fewest_parts(&self) -> Option<usize> {
+        let constraints = self.groups.iter().flat_map(|group| &group.constraints);
+        constraints
+            .filter(|constraint| constraint.given != Given::Nothing)
+            .map(|constraint| constraint.parts)
+            .min()
     }
 
     /// Whether a version satisfies them.
@@ -189,7 +201,8 @@ impl<'a> Written<'a> {
             _ => (Given::All, self.version.to_owned()),
         };
         let version = Version::parse(&text).map_err(|_| Error::new("constraint parser error"))?;
-        Ok(Constraint { operator: self.operator, version, given })
+        let parts = 1 + usize::from(self.minor.is_some()) + usize::from(self.patch.is_some());
+        Ok(Constraint { operator: self.operator, version, given, parts })
     }
 }
 
@@ -321,6 +334,22 @@ mod tests {
             ("1.2.3 \t2", "1.2.3", false),
         ] {
             assert_eq!(matches(constraint, version), answer, "{constraint} {version}");
+        }
+    }
+
+    #[test]
+    fn the_shortest_version_is_known() {
+        for (constraint, parts) in [
+            ("*", None),
+            ("*-0", None),
+            ("1", Some(1)),
+            ("1.x", Some(2)),
+            ("1.2.x", Some(3)),
+            (">=1.2.0 <2", Some(1)),
+            ("1.2 - 2.3.4 || 3.1.0", Some(2)),
+            ("* || 1.2.3", Some(3)),
+        ] {
+            assert_eq!(Constraints::parse(constraint).unwrap().fewest_parts(), parts, "{constraint}");
         }
     }
 

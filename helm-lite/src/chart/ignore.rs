@@ -1,6 +1,6 @@
 //! `.helmignore`: which files of a chart's folder are no part of the chart.
 
-use crate::pattern;
+use goregex::glob;
 
 /// The rules of a chart's folder.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Rule {
         if line.contains("**") {
             return Err("double-star (**) syntax is not supported".to_owned());
         }
-        pattern::matches(line, "abc").map_err(|_| "syntax error in pattern".to_owned())?;
+        glob::matches(line, "abc").map_err(|error| error.to_string())?;
         let (is_negated, pattern) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
         let (is_for_folders, pattern) =
             pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
@@ -65,7 +65,7 @@ impl Rule {
 
     fn matches(&self, path: &str) -> bool {
         let subject = if self.takes_path { path } else { path.rsplit('/').next().unwrap_or(path) };
-        pattern::matches(&self.pattern, subject).unwrap_or(false)
+        glob::matches(&self.pattern, subject).unwrap_or(false)
     }
 }
 

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
+use goregex::glob;
 use helm_lite::HelmVersion;
 use helm_lite::manifest::{self, Hook, Manifests};
-use helm_lite::pattern;
 
 use super::values::ValueFlags;
 use crate::chart::{self, Release};
@@ -200,7 +200,7 @@ impl Text<'_> {
             let mut found = false;
             for document in &documents {
                 let Some(path) = template(document) else { continue };
-                if pattern::matches(wanted, &path).unwrap_or(false) {
+                if glob::matches(wanted, &path).unwrap_or(false) {
                     let _ = writeln!(text, "---\n{document}");
                     found = true;
                 }

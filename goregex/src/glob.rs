@@ -1,8 +1,18 @@
 //! Go's `filepath.Match`: shell patterns over one path, where `*` and `?` stop at `/`.
 
-/// A pattern that is malformed: Go says `syntax error in pattern`.
+use std::fmt;
+
+/// A pattern that is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadPattern;
+
+impl fmt::Display for BadPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("syntax error in pattern")
+    }
+}
+
+impl std::error::Error for BadPattern {}
 
 /// Whether a path matches a pattern as a whole.
 ///
