@@ -8,7 +8,7 @@ use crate::function::Function;
 
 /// Functions by name, Go's own among them.
 #[derive(Clone)]
-pub struct Functions(HashMap<&'static [u8], &'static Function>);
+pub struct Functions(HashMap<&'static [u8], &'static Function, foldhash::fast::FixedState>);
 
 impl Functions {
     /// Go's own functions and those of `tables`. Of two with one name the later counts.

@@ -20,14 +20,14 @@ const MOST_KEPT: usize = 16 << 20;
 pub struct TemplateSet {
     name: String,
     functions: Functions,
-    templates: HashMap<Str, (Rc<File>, usize)>,
+    templates: HashMap<Str, (Rc<File>, usize), foldhash::fast::RandomState>,
     kept: RefCell<Kept>,
 }
 
 /// Texts that functions had parsed.
 #[derive(Debug, Default)]
 struct Kept {
-    files: HashMap<Str, Rc<File>>,
+    files: HashMap<Str, Rc<File>, foldhash::fast::RandomState>,
     bytes: usize,
 }
 
@@ -35,7 +35,7 @@ impl TemplateSet {
     /// A set without templates. Its name is that of the template that errors mention when another is missing.
     #[must_use]
     pub fn new(name: impl Into<String>, functions: Functions) -> Self {
-        Self { name: name.into(), functions, templates: HashMap::new(), kept: RefCell::default() }
+        Self { name: name.into(), functions, templates: HashMap::default(), kept: RefCell::default() }
     }
 
     /// Parses a text and adds the template that it is, called `name`, and those that it defines.
@@ -88,7 +88,7 @@ impl TemplateSet {
         let mut kept = self.kept.borrow_mut();
         kept.bytes += text.len();
         if kept.bytes > MOST_KEPT {
-            *kept = Kept { files: HashMap::new(), bytes: text.len() };
+            *kept = Kept { files: HashMap::default(), bytes: text.len() };
         }
         kept.files.insert(text.into(), file.clone());
         Ok(file)

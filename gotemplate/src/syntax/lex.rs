@@ -14,7 +14,7 @@ const TRIM_MARKER: usize = 2;
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// What Go says of text that is no token; see [`Token::error`].
+    /// Text that is no token; see [`Lexer::message`].
     Error,
     Bool,
     /// A printable character that means nothing by itself.
@@ -58,12 +58,11 @@ pub(super) enum Keyword {
 }
 
 /// A token: what, and where in the text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) error: Option<Box<str>>,
 }
 
 /// Takes template text apart.
@@ -75,6 +74,8 @@ pub(super) struct Lexer<'a> {
     parens: usize,
     /// Whether `break` and `continue` are words of the language, and not functions.
     words: LoopWords,
+    /// What Go says of the text that is no token, after which nothing is read.
+    message: Option<Box<str>>,
 }
 
 /// Which loop words the functions leave to the language.
@@ -86,7 +87,7 @@ pub(super) struct LoopWords {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a [u8], words: LoopWords) -> Self {
-        Self { text, start: 0, position: 0, inside_action: false, parens: 0, words }
+        Self { text, start: 0, position: 0, inside_action: false, parens: 0, words, message: None }
     }
 
     /// The next token; after an error there is nothing more to come.
@@ -95,15 +96,20 @@ impl<'a> Lexer<'a> {
         if self.inside_action { self.action() } else { self.outside() }
     }
 
+    /// What is wrong with the text of a token that is none.
+    pub(super) fn message(&self) -> Option<&str> {
+        self.message.as_deref()
+    }
+
     fn token(&mut self, kind: Kind) -> Token {
-        let token = Token { kind, start: self.start, end: self.position, error: None };
+        let token = Token { kind, start: self.start, end: self.position };
         self.start = self.position;
         token
     }
 
     fn error(&mut self, message: impl Into<Box<str>>) -> Token {
-        let token =
-            Token { kind: Kind::Error, start: self.start, end: self.position, error: Some(message.into()) };
+        let token = Token { kind: Kind::Error, start: self.start, end: self.position };
+        self.message = Some(message.into());
         self.position = self.text.len();
         self.inside_action = false;
         token
@@ -256,9 +262,7 @@ impl<'a> Lexer<'a> {
 
     /// A run of spaces, but for the one that belongs to a closing ` -}}`.
     fn space(&mut self) -> Token {
-        while self.peek().is_some_and(is_space) {
-            self.position += 1;
-        }
+        self.position += self.rest().iter().take_while(|byte| is_space(char::from(**byte))).count();
         let last = &self.text[self.position - 1..];
         if has_right_marker(last) && last[TRIM_MARKER..].starts_with(RIGHT) {
             self.position -= 1;
@@ -309,6 +313,8 @@ impl<'a> Lexer<'a> {
     }
 
     fn word_end(&mut self) {
+        let is_plain = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        self.position += self.rest().iter().take_while(is_plain).count();
         while self.peek().is_some_and(is_alphanumeric) {
             self.advance();
         }
@@ -451,7 +457,7 @@ mod tests {
                 Kind::Eof => return tokens,
                 Kind::Space => {}
                 Kind::Error => {
-                    tokens.push((Kind::Error, token.error.unwrap().into_string()));
+                    tokens.push((Kind::Error, lexer.message().unwrap().to_owned()));
                     return tokens;
                 }
                 kind => tokens.push((kind, text[token.start..token.end].to_owned())),

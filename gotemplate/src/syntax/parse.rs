@@ -53,7 +53,7 @@ pub(crate) fn parse(name: &str, text: &[u8], functions: &Functions) -> Result<Fi
         lexer: Lexer::new(&source.text, words),
         frame: Frame::new(),
         trees: Vec::new(),
-        named: HashMap::new(),
+        named: HashMap::default(),
         stack: Stack::here(STACK),
     };
     parser.text()?;
@@ -65,35 +65,28 @@ struct Parser<'a> {
     source: &'a Source,
     functions: &'a Functions,
     lexer: Lexer<'a>,
-    frame: Frame,
+    frame: Frame<'a>,
     trees: Vec<Tree>,
     /// Where in `trees` the template of a name is.
-    named: HashMap<Str, usize>,
+    named: HashMap<Str, usize, foldhash::fast::RandomState>,
     stack: Stack,
 }
 
 /// What the parser keeps for one template: those within each other share only the lexer.
-struct Frame {
+struct Frame<'a> {
     /// The last token read, and up to two that were put back before it.
     tokens: [Option<Token>; 3],
     put_back: usize,
-    scope: Scope,
+    scope: Scope<'a>,
     /// Where the action that is being parsed starts.
     action: Option<usize>,
     ranges: usize,
     parens: usize,
 }
 
-impl Frame {
+impl Frame<'_> {
     fn new() -> Self {
-        Self {
-            tokens: [const { None }; 3],
-            put_back: 0,
-            scope: Scope::new(),
-            action: None,
-            ranges: 0,
-            parens: 0,
-        }
+        Self { tokens: [None; 3], put_back: 0, scope: Scope::new(), action: None, ranges: 0, parens: 0 }
     }
 }
 

@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use super::node::Slot;
 
 /// The variables of one template.
-pub(super) struct Scope {
-    names: HashMap<Vec<u8>, Variable>,
+pub(super) struct Scope<'t> {
+    names: HashMap<&'t [u8], Variable, foldhash::fast::RandomState>,
     /// Names in the order in which the parser met their declarations.
-    known: Vec<Vec<u8>>,
+    known: Vec<&'t [u8]>,
     /// Names in the order in which execution declares them: the slot is the place in here.
-    live: Vec<Vec<u8>>,
+    live: Vec<&'t [u8]>,
     most: usize,
 }
 
@@ -32,10 +32,10 @@ pub(super) struct Mark {
     live: usize,
 }
 
-impl Scope {
+impl<'t> Scope<'t> {
     /// A scope with `$` in slot 0.
     pub(super) fn new() -> Self {
-        let mut scope = Self { names: HashMap::new(), known: Vec::new(), live: Vec::new(), most: 0 };
+        let mut scope = Self { names: HashMap::default(), known: Vec::new(), live: Vec::new(), most: 0 };
         scope.know(b"$");
         scope.declare(b"$");
         scope
@@ -48,21 +48,21 @@ impl Scope {
     /// Forgets what was declared since.
     pub(super) fn reset(&mut self, mark: Mark) {
         for name in self.known.drain(mark.known..) {
-            if let Some(variable) = self.names.get_mut(&name) {
+            if let Some(variable) = self.names.get_mut(name) {
                 variable.known -= 1;
             }
         }
         for name in self.live.drain(mark.live..) {
-            if let Some(variable) = self.names.get_mut(&name) {
+            if let Some(variable) = self.names.get_mut(name) {
                 variable.slots.pop();
             }
         }
     }
 
     /// Notes that the text declares `name`, before its value is parsed.
-    pub(super) fn know(&mut self, name: &[u8]) {
-        self.names.entry(name.to_vec()).or_default().known += 1;
-        self.known.push(name.to_vec());
+    pub(super) fn know(&mut self, name: &'t [u8]) {
+        self.names.entry(name).or_default().known += 1;
+        self.known.push(name);
     }
 
     pub(super) fn is_known(&self, name: &[u8]) -> bool {
@@ -70,10 +70,10 @@ impl Scope {
     }
 
     /// Gives `name` a slot, after its value has been parsed.
-    pub(super) fn declare(&mut self, name: &[u8]) -> Slot {
+    pub(super) fn declare(&mut self, name: &'t [u8]) -> Slot {
         let slot = u32::try_from(self.live.len()).ok()?;
-        self.names.entry(name.to_vec()).or_default().slots.push(slot);
-        self.live.push(name.to_vec());
+        self.names.entry(name).or_default().slots.push(slot);
+        self.live.push(name);
         self.most = self.most.max(self.live.len());
         Some(slot)
     }

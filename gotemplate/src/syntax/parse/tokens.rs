@@ -15,7 +15,7 @@ impl<'a> Parser<'a> {
             self.frame.tokens[0] = Some(self.lexer.next());
         }
         // A place that was counted back to holds a token.
-        self.frame.tokens[self.frame.put_back].clone().unwrap_or_else(|| self.lexer.next())
+        self.frame.tokens[self.frame.put_back].unwrap_or_else(|| self.lexer.next())
     }
 
     pub(super) fn back_up(&mut self) {
@@ -88,12 +88,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn unexpected(&self, token: &Token, context: &str) -> Error {
-        let Some(message) = &token.error else {
+        let Some(message) = self.lexer.message().filter(|_| token.kind == Kind::Error) else {
             return self.error(format!("unexpected {} in {context}", self.show_token(token)));
         };
         let line = self.source.line(token.start);
         let started = self.frame.action.map(|action| self.source.line(action));
-        let Some(started) = started.filter(|started| *started != line) else { return self.error(&**message) };
+        let Some(started) = started.filter(|started| *started != line) else { return self.error(message) };
         let action = if message.ends_with(" action") { "" } else { " in action" };
         self.error(format!("{message}{action} started at {}:{started}", self.source.name))
     }
