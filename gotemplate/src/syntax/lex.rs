@@ -68,6 +68,7 @@ pub(super) struct Token {
 /// Takes template text apart.
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
+    left: memchr::memmem::Finder<'static>,
     start: usize,
     position: usize,
     inside_action: bool,
@@ -87,7 +88,16 @@ pub(super) struct LoopWords {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a [u8], words: LoopWords) -> Self {
-        Self { text, start: 0, position: 0, inside_action: false, parens: 0, words, message: None }
+        Self {
+            text,
+            left: memchr::memmem::Finder::new(LEFT),
+            start: 0,
+            position: 0,
+            inside_action: false,
+            parens: 0,
+            words,
+            message: None,
+        }
     }
 
     /// The next token; after an error there is nothing more to come.
@@ -149,7 +159,7 @@ impl<'a> Lexer<'a> {
     /// Text up to an action, or that action's start; comments are passed over.
     fn outside(&mut self) -> Token {
         loop {
-            let Some(delimiter) = find(self.rest(), LEFT) else {
+            let Some(delimiter) = self.left.find(self.rest()) else {
                 self.position = self.text.len();
                 return self.token(if self.position > self.start { Kind::Text } else { Kind::Eof });
             };

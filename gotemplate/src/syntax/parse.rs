@@ -10,7 +10,7 @@ mod tokens;
 use std::collections::HashMap;
 
 use super::lex::{Keyword, Kind, Lexer, LoopWords, Token};
-use super::node::{Branch, Node, Source, TemplateCall, Tree};
+use super::node::{Branch, Command, Node, Source, TemplateCall, Term, Tree};
 use super::scope::Scope;
 use super::unquote::unquote;
 use crate::error::{Error, ErrorKind};
@@ -55,6 +55,9 @@ pub(crate) fn parse(name: &str, text: &[u8], functions: &Functions) -> Result<Fi
         trees: Vec::new(),
         named: HashMap::default(),
         stack: Stack::here(STACK),
+        nodes: Vec::new(),
+        commands: Vec::new(),
+        terms: Vec::new(),
     };
     parser.text()?;
     let trees = parser.trees;
@@ -70,6 +73,10 @@ struct Parser<'a> {
     /// Where in `trees` the template of a name is.
     named: HashMap<Str, usize, foldhash::fast::RandomState>,
     stack: Stack,
+    /// What is being gathered: an inner list lies on the outer ones, and each is taken whole at its end.
+    nodes: Vec<Node>,
+    commands: Vec<Command>,
+    terms: Vec<Term>,
 }
 
 /// What the parser keeps for one template: those within each other share only the lexer.
@@ -126,7 +133,7 @@ type Parsed<T> = Result<T, Error>;
 impl Parser<'_> {
     /// The whole text.
     fn text(&mut self) -> Parsed<()> {
-        let mut nodes = Vec::new();
+        let start = self.nodes.len();
         loop {
             let token = self.peek();
             if token.kind == Kind::Eof {
@@ -141,11 +148,12 @@ impl Parser<'_> {
                 self.back_up_two(token);
             }
             match self.item()? {
-                Item::Node(node) => nodes.push(node),
+                Item::Node(node) => self.nodes.push(node),
                 end => return Err(self.error(format!("unexpected {}", end.end_name()))),
             }
         }
         let name = self.source.name.as_str().into();
+        let nodes = self.nodes.drain(start..).collect();
         self.add(name, nodes)
     }
 
@@ -201,11 +209,11 @@ impl Parser<'_> {
     /// Nodes up to the `end` or `else` that closes them.
     fn list(&mut self) -> Parsed<(Vec<Node>, Item)> {
         self.check_depth()?;
-        let mut nodes = Vec::new();
+        let start = self.nodes.len();
         while self.peek_word().kind != Kind::Eof {
             match self.item()? {
-                Item::Node(node) => nodes.push(node),
-                end => return Ok((nodes, end)),
+                Item::Node(node) => self.nodes.push(node),
+                end => return Ok((self.nodes.drain(start..).collect(), end)),
             }
         }
         Err(self.error("unexpected EOF"))

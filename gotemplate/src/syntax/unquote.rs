@@ -4,6 +4,7 @@
 pub(super) fn unquote(literal: &[u8]) -> Option<Vec<u8>> {
     match literal {
         [b'`', raw @ .., b'`'] => Some(raw.iter().copied().filter(|byte| *byte != b'\r').collect()),
+        [b'"', text @ .., b'"'] if is_plain(text) => Some(text.to_vec()),
         [b'"', text @ .., b'"'] => {
             let mut out = Vec::with_capacity(text.len());
             let mut rest = text;
@@ -26,6 +27,11 @@ pub(super) fn unquote_char(text: &[u8]) -> Option<(u32, &[u8])> {
         Unit::Char(c) => c as u32,
     };
     Some((code, rest))
+}
+
+/// Whether a text stands for itself, as most do.
+fn is_plain(text: &[u8]) -> bool {
+    text.iter().all(|byte| (b' '..=b'~').contains(byte) && !matches!(byte, b'"' | b'\\'))
 }
 
 enum Unit {

@@ -14,9 +14,11 @@ impl Parser<'_> {
         let position = offset(self.peek_word().start);
         let mut pipe = Pipeline { position, declared: Vec::new(), assigns: false, commands: Vec::new() };
         self.declarations(&mut pipe, context)?;
+        let start = self.commands.len();
         loop {
             let token = self.next_word();
             if token.kind == end {
+                pipe.commands = self.commands.drain(start..).collect();
                 self.check_pipeline(&pipe, context)?;
                 self.bind(&mut pipe);
                 return Ok(pipe);
@@ -26,8 +28,8 @@ impl Parser<'_> {
             }
             self.back_up();
             let command = self.command()?;
-            pipe.commands.push(command);
-            if pipe.commands.len() > LONGEST {
+            self.commands.push(command);
+            if self.commands.len() - start > LONGEST {
                 return Err(self.error("pipeline too long"));
             }
         }
@@ -93,11 +95,12 @@ impl Parser<'_> {
     }
 
     fn command(&mut self) -> Parsed<Command> {
-        let mut command = Command { position: offset(self.peek_word().start), terms: Vec::new() };
+        let position = offset(self.peek_word().start);
+        let start = self.terms.len();
         loop {
             self.peek_word();
             if let Some(operand) = self.operand()? {
-                command.terms.push(operand);
+                self.terms.push(operand);
             }
             let token = self.next();
             match token.kind {
@@ -106,10 +109,10 @@ impl Parser<'_> {
                 Kind::Pipe => {}
                 _ => return Err(self.unexpected(&token, "operand")),
             }
-            if command.terms.is_empty() {
+            if self.terms.len() == start {
                 return Err(self.error("empty command"));
             }
-            return Ok(command);
+            return Ok(Command { position, terms: self.terms.drain(start..).collect() });
         }
     }
 
