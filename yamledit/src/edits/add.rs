@@ -1,0 +1,351 @@
+//! Entries and items that come, laid out as their neighbours are.
+
+use yamltree::{Entry, Kind, Node, Style};
+
+use super::Edits;
+use crate::anchors::own;
+use crate::error::{Error, Result};
+use crate::layout::{column, line_break, line_end, list_indent, own_line};
+use crate::new::{self, Layout, New};
+use crate::proof::place;
+
+impl<'f> Edits<'f> {
+    /// Adds an entry behind the last one of a mapping, in its column or, in flow style, behind a comma. In the mapping
+    /// that is all of the file, in block style, it goes to the end of the file.
+    ///
+    /// # Errors
+    /// When the node is no mapping or has the key, or its keys stand in no column.
+    pub fn insert(&mut self, mapping: &'f Node, key: &str, value: New) -> Result<()> {
+        let Kind::Mapping(entries) = &mapping.kind else {
+            return Err(Error::refused(format!("there is no mapping to take the key `{key}`"), mapping.span));
+        };
+        let added = self.plan.added.get(&place(mapping.span)).map(Vec::as_slice).unwrap_or_default();
+        if own(mapping, key)?.is_some() || added.iter().any(|(added, _)| added.as_deref() == Some(key)) {
+            return Err(Error::refused(format!("the key `{key}` is there already"), mapping.span));
+        }
+        if mapping.style == Style::Flow {
+            let mut written = String::new();
+            new::flow_entry(&mut written, key, &value, self.is_json(mapping));
+            let starts: Vec<_> = entries.iter().map(|entry| &entry.key).collect();
+            self.add_in_flow(mapping, &starts, entries.last().map(|entry| &entry.value), &written);
+        } else {
+            self.insert_in_block(mapping, entries, key, &value)?;
+        }
+        self.plan.added.entry(place(mapping.span)).or_default().push((Some(key.to_owned()), value));
+        Ok(())
+    }
+
+    fn insert_in_block(
+        &mut self,
+        mapping: &'f Node,
+        entries: &[Entry],
+        key: &str,
+        value: &New,
+    ) -> Result<()> {
+        let text = self.file.text();
+        // A key behind an anchor or a tag tells no column, but another one does.
+        let at = entries.iter().find_map(|entry| column(text, entry.key.span.start as usize));
+        let Some(at) = at else {
+            return Err(Error::refused("the keys of the mapping stand in no column", mapping.span));
+        };
+        let mut written = String::new();
+        self.layout(mapping).entry(&mut written, key, value, at);
+        if self.is_last_root(mapping) {
+            self.add_to_end(at, &written);
+        } else {
+            self.add_line(mapping, at, &written);
+        }
+        Ok(())
+    }
+
+    /// Adds an item behind the last one of a list, in its column or, in flow style, behind a comma.
+    ///
+    /// # Errors
+    /// When the node is no list, or its dashes stand in no column.
+    pub fn push(&mut self, sequence: &'f Node, item: New) -> Result<()> {
+        let Kind::Sequence(items) = &sequence.kind else {
+            return Err(Error::refused("there is no list to take another item", sequence.span));
+        };
+        if sequence.style == Style::Flow {
+            let mut written = String::new();
+            new::flow(&mut written, &item, self.is_json(sequence));
+            self.add_in_flow(sequence, &items.iter().collect::<Vec<_>>(), items.last(), &written);
+        } else {
+            self.push_in_block(sequence, items, &item)?;
+        }
+        self.plan.added.entry(place(sequence.span)).or_default().push((None, item));
+        Ok(())
+    }
+
+    fn push_in_block(&mut self, sequence: &'f Node, items: &[Node], item: &New) -> Result<()> {
+        let text = self.file.text();
+        let dash = sequence.span.start as usize;
+        let Some(at) = column(text, dash) else {
+            return Err(Error::refused("the items of the list stand in no column", sequence.span));
+        };
+        let mut written = String::new();
+        if let Some(last) = items.last().filter(|last| last.style == Style::Flow) {
+            written.push_str("- ");
+            new::flow(&mut written, item, self.is_json(last));
+        } else {
+            let gap = items.first().map_or(1, |first| gap_behind(text, dash, first));
+            self.layout(sequence).item(&mut written, item, at, gap);
+        }
+        self.add_line(sequence, at, &written);
+        Ok(())
+    }
+
+    /// Puts a list in the place of a null: below its key where nothing is written, else in flow style.
+    ///
+    /// # Errors
+    /// When the node is no null.
+    pub fn replace_null(&mut self, node: &'f Node, items: Vec<New>) -> Result<()> {
+        let is_null = node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == yamltree::Resolved::Null);
+        if !is_null {
+            return Err(Error::refused("the value is no list", node.span));
+        }
+        let (text, start) = (self.file.text(), node.span.start as usize);
+        let line = crate::layout::line_start(text, start);
+        let indent = text[line..].len() - text[line..].trim_start_matches(' ').len();
+        let is_below = node.span.start == node.span.end && !self.file.is_in_flow(node.span);
+        let mut written = String::new();
+        let at = if is_below {
+            let layout = self.layout(node);
+            for item in &items {
+                layout.new_line(&mut written, indent + layout.list_indent);
+                layout.item(&mut written, item, indent + layout.list_indent, 1);
+            }
+            let end = line_end(text, start);
+            end..end
+        } else {
+            written.push_str(if node.span.start == node.span.end { " " } else { "" });
+            new::flow(&mut written, &New::Sequence(items.clone()), self.is_json(node));
+            super::bytes(node.span)
+        };
+        self.plan.replaced.insert(place(node.span), New::Sequence(items));
+        self.splice(at, written, true);
+        Ok(())
+    }
+
+    /// Gives content to a file that has none, behind its comments.
+    ///
+    /// # Errors
+    /// When the file has content.
+    pub fn fill(&mut self, entries: Vec<(String, New)>) -> Result<()> {
+        let root = match self.file.documents() {
+            [] => None,
+            [document] if document.root.span.start == document.root.span.end => None,
+            [document, ..] => Some(document.root.span),
+        };
+        if let Some(span) = root {
+            return Err(Error::refused("the file has content already", span));
+        }
+        let text = self.file.text();
+        let layout = Layout { line_break: line_break(text, text.len()), list_indent: 0 };
+        let mut written = String::new();
+        for (at, (key, value)) in entries.iter().enumerate() {
+            if at > 0 {
+                layout.new_line(&mut written, 0);
+            }
+            layout.entry(&mut written, key, value, 0);
+        }
+        if text.is_empty() {
+            written.push('\n');
+            self.splice(0..0, written, true);
+        } else {
+            self.add_to_end(0, &written);
+        }
+        self.plan.filled = Some(New::Mapping(entries));
+        Ok(())
+    }
+
+    /// The end of the file is where people add to it, unless the document ends before or another one follows.
+    fn is_last_root(&self, mapping: &Node) -> bool {
+        let is_last =
+            self.file.documents().last().is_some_and(|last| std::ptr::eq(&raw const last.root, mapping));
+        let behind = &self.file.text()[mapping.span.end as usize..];
+        is_last && !behind.lines().any(|line| line.starts_with("---") || line.starts_with("..."))
+    }
+
+    fn add_to_end(&mut self, at: usize, written: &str) {
+        let text = self.file.text();
+        let line_break = line_break(text, text.len());
+        let indented = format!("{:at$}{written}", "");
+        let added = if text.ends_with(['\n', '\r']) {
+            indented + line_break
+        } else {
+            line_break.to_owned() + &indented
+        };
+        self.splice(text.len()..text.len(), added, true);
+    }
+
+    /// Adds lines behind the last line of a collection in block style. A missing end of the last line stays missing.
+    fn add_line(&mut self, collection: &Node, at: usize, written: &str) {
+        let text = self.file.text();
+        let last = collection.span.end as usize;
+        let end = line_end(text, last);
+        self.splice(end..end, format!("{}{:at$}{written}", line_break(text, last), ""), true);
+    }
+
+    fn add_in_flow(&mut self, collection: &Node, children: &[&Node], last: Option<&Node>, written: &str) {
+        let text = self.file.text();
+        let Some(last) = last else {
+            let inside = collection.span.start as usize + 1;
+            return self.splice(inside..inside, written.to_owned(), true);
+        };
+        let starts: Option<Vec<&str>> =
+            children.iter().map(|child| own_line(text, child.span.start as usize)).collect();
+        // To go, `a:,` has no colon.
+        let gap = if last.span.start == last.span.end { " " } else { "" };
+        let last = last.span.end as usize;
+        let added = match starts.as_deref() {
+            // Each on a line of its own.
+            Some([.., blanks]) => format!("{gap},{}{blanks}{written}", line_break(text, last)),
+            _ => format!("{gap}, {written}"),
+        };
+        self.splice(last..last, added, true);
+    }
+
+    fn layout(&self, node: &Node) -> Layout<'f> {
+        let line_break = line_break(self.file.text(), node.span.end as usize);
+        let list_indent = *self.list_indent.get_or_init(|| list_indent(self.file));
+        Layout { line_break, list_indent }
+    }
+
+    /// Whether what surrounds a node is written as JSON has it, so that what is added must be too.
+    fn is_json(&self, node: &Node) -> bool {
+        looks_like_json(node).unwrap_or_else(|| {
+            self.file.documents().iter().any(|document| looks_like_json(&document.root) == Some(true))
+        })
+    }
+}
+
+/// Whether keys are in double quotes within brackets; `None` where there are no keys to tell.
+fn looks_like_json(node: &Node) -> Option<bool> {
+    if node.style != Style::Flow {
+        return None;
+    }
+    match &node.kind {
+        Kind::Mapping(entries) if !entries.is_empty() => {
+            Some(entries.iter().all(|entry| entry.key.style == Style::DoubleQuoted))
+        }
+        Kind::Sequence(items) => items.last().and_then(looks_like_json),
+        _ => None,
+    }
+}
+
+/// The blanks between a dash and what it is of.
+fn gap_behind(text: &str, dash: usize, first: &Node) -> usize {
+    let gap = text.get(dash + 1..first.span.start as usize).unwrap_or_default();
+    if !gap.is_empty() && gap.bytes().all(|byte| byte == b' ') { gap.len() } else { 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{File, Path};
+
+    fn inserted(text: &str, path: Option<&str>, key: &str, value: &New) -> Result<String> {
+        let file = File::parse(text, 0)?;
+        let mut edits = Edits::new(&file);
+        let mapping = match path {
+            Some(path) => file.find(&Path::parse(path)?)?,
+            None => &file.documents()[0].root,
+        };
+        edits.insert(mapping, key, value.clone())?;
+        Ok(edits.apply()?.unwrap())
+    }
+
+    #[test]
+    fn keys_come_behind_the_last_one_in_its_column() {
+        let value = "1.20".into();
+        for (old, new) in [
+            ("l:\n- a: 1 # c\n# d\n", "l:\n- a: 1 # c\n  k: \"1.20\"\n# d\n"),
+            ("l:\n  -   a: 1\n", "l:\n  -   a: 1\n      k: \"1.20\"\n"),
+            ("l:\r\n- a: 1\r\nm: 2\r\n", "l:\r\n- a: 1\r\n  k: \"1.20\"\r\nm: 2\r\n"),
+            ("l:\n- a: 1", "l:\n- a: 1\n  k: \"1.20\""),
+            ("l:\n- a:\n  - b\n  -\n", "l:\n- a:\n  - b\n  -\n  k: \"1.20\"\n"),
+            ("l:\n- &x a: 1\n  b: 2\n", "l:\n- &x a: 1\n  b: 2\n  k: \"1.20\"\n"),
+            ("l: [{a: 1}]", "l: [{a: 1, k: \"1.20\"}]"),
+            ("l:\n- { a: 1 }\n", "l:\n- { a: 1, k: \"1.20\" }\n"),
+            ("l: [{}]", "l: [{k: \"1.20\"}]"),
+            ("l: [{a: }]", "l: [{a: , k: \"1.20\" }]"),
+            ("l: [{a}]", "l: [{a , k: \"1.20\"}]"),
+            ("{\"l\":[{\"a\":1}]}", "{\"l\":[{\"a\":1, \"k\": \"1.20\"}]}"),
+            (
+                "{\"l\": [\n  {\n    \"a\": 1\n  }\n]}",
+                "{\"l\": [\n  {\n    \"a\": 1,\n    \"k\": \"1.20\"\n  }\n]}",
+            ),
+        ] {
+            assert_eq!(inserted(old, Some("l[0]"), "k", &value).unwrap(), new, "{old:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_comes_at_the_end_of_the_file_as_its_others_are() {
+        let list = New::Sequence(vec![New::strings(&[("a", "b"), ("c", "d")])]);
+        for (old, new) in [
+            ("x: 1\n", "x: 1\nk:\n- a: b\n  c: d\n"),
+            ("x:\n  - 1\n\n# end\n", "x:\n  - 1\n\n# end\nk:\n  - a: b\n    c: d\n"),
+            ("x: 1\r\ny: 2", "x: 1\r\ny: 2\r\nk:\r\n- a: b\r\n  c: d"),
+            ("x: 1\n...\n", "x: 1\nk:\n- a: b\n  c: d\n...\n"),
+            ("  x: 1\n", "  x: 1\n  k:\n  - a: b\n    c: d\n"),
+            ("x: |\n  t\n\n", "x: |\n  t\n\nk:\n- a: b\n  c: d\n"),
+            ("{\"x\": []}\n", "{\"x\": [], \"k\": [{\"a\": \"b\", \"c\": \"d\"}]}\n"),
+        ] {
+            assert_eq!(inserted(old, None, "k", &list).unwrap(), new, "{old:?}");
+        }
+    }
+
+    #[test]
+    fn items_come_behind_the_last_one_in_its_column() {
+        for (old, new) in [
+            ("l:\n- a: 1 # c\n# d\n", "l:\n- a: 1 # c\n- a: b\n  c: d\n# d\n"),
+            ("l:\n    -   a: 1\nm: 1\n", "l:\n    -   a: 1\n    -   a: b\n        c: d\nm: 1\n"),
+            ("l:\n- {a: 1}", "l:\n- {a: 1}\n- {a: b, c: d}"),
+            ("l:\n- {\"a\": 1}\n", "l:\n- {\"a\": 1}\n- {\"a\": \"b\", \"c\": \"d\"}\n"),
+            ("l: []\n", "l: [{a: b, c: d}]\n"),
+            ("l: [{a: 1}]\n", "l: [{a: 1}, {a: b, c: d}]\n"),
+            ("l: [\n  {a: 1}, # c\n]\n", "l: [\n  {a: 1},\n  {a: b, c: d}, # c\n]\n"),
+            ("{\"l\": []}\n", "{\"l\": [{\"a\": \"b\", \"c\": \"d\"}]}\n"),
+        ] {
+            let file = File::parse(old, 0).unwrap();
+            let mut edits = Edits::new(&file);
+            let list = file.find(&Path::key("l")).unwrap();
+            edits.push(list, New::strings(&[("a", "b"), ("c", "d")])).unwrap();
+            assert_eq!(edits.apply().unwrap().as_deref(), Some(new), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn a_null_becomes_a_list() {
+        for (old, new) in [
+            ("l: # c\nm:\n  - 1\n", "l: # c\n  - a\nm:\n  - 1\n"),
+            ("l:", "l:\n- a"),
+            ("l: ~ # c\n", "l: [a] # c\n"),
+            ("{l: }", "{l: [a] }"),
+        ] {
+            let file = File::parse(old, 0).unwrap();
+            let mut edits = Edits::new(&file);
+            edits.replace_null(file.find(&Path::key("l")).unwrap(), vec!["a".into()]).unwrap();
+            assert_eq!(edits.apply().unwrap().as_deref(), Some(new), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_file_is_filled() {
+        for (old, new) in
+            [("", "k: v\n"), ("# c\n", "# c\nk: v\n"), ("# c", "# c\nk: v"), ("---\r\n", "---\r\nk: v\r\n")]
+        {
+            let file = File::parse(old, 0).unwrap();
+            let mut edits = Edits::new(&file);
+            edits.fill(vec![("k".to_owned(), "v".into())]).unwrap();
+            assert_eq!(edits.apply().unwrap().as_deref(), Some(new), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_added_twice() {
+        assert!(inserted("a: 1\n", None, "a", &"x".into()).is_err());
+    }
+}

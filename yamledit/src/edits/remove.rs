@@ -1,0 +1,149 @@
+//! Entries that go, with their lines.
+
+use yamltree::{Entry, Kind, Node, Style};
+
+use super::Edits;
+use crate::error::{Error, Result};
+use crate::layout::{break_at, line_end, line_start, own_line};
+use crate::proof::place;
+
+impl<'f> Edits<'f> {
+    /// Takes an entry out of a mapping: in block style its lines with the comment at their end, in flow style what lies
+    /// up to the next comma. A comment on a line of its own stays.
+    ///
+    /// # Errors
+    /// When the entry is the only one, or something in it has an anchor that other places may use.
+    pub fn remove(&mut self, mapping: &'f Node, entry: &'f Entry) -> Result<()> {
+        let entries = mapping.entries().map(Vec::as_slice).unwrap_or_default();
+        let at = entries.iter().position(|one| std::ptr::eq(one, entry));
+        let Some(at) = at.filter(|_| entries.len() > 1) else {
+            return Err(Error::refused("the mapping would have no key left", mapping.span));
+        };
+        for node in [&entry.key, &entry.value] {
+            if let Some(name) = anchor_in(node) {
+                let error = Error::refused(format!("what is to go has the anchor `&{name}`"), node.span);
+                return Err(error.hint("remove it by hand, with the aliases that use it"));
+            }
+        }
+        let range = if mapping.style == Style::Flow {
+            self.range_in_flow(entries, at)
+        } else {
+            self.range_in_block(entry)?
+        };
+        self.plan.removed.insert(place(entry.key.span));
+        self.splice(range, String::new(), false);
+        Ok(())
+    }
+
+    fn range_in_block(&self, entry: &Entry) -> Result<std::ops::Range<usize>> {
+        let text = self.file.text();
+        let key = entry.key.span.start as usize;
+        let last = end_of(entry);
+        let end = line_end(text, last);
+        let behind = text[last..end].trim_start();
+        if !(behind.is_empty() || behind.starts_with('#')) {
+            return Err(Error::refused("something follows the value on its line", entry.value.span));
+        }
+        let next = end + break_at(text, end).len();
+        let start = line_start(text, key);
+        let explicit = text[start..key].trim_start_matches(' ');
+        if own_line(text, key).is_none() && explicit.trim_end() != "?" {
+            // It stands behind a dash: what comes next moves up to there.
+            let rest = &text[next..];
+            return Ok(key..next + (rest.len() - rest.trim_start().len()));
+        }
+        if next == end {
+            // The last line has no end, so the one before it loses its own.
+            let before = text[..start].strip_suffix('\n').map_or(&text[..start], |line| line);
+            return Ok(before.strip_suffix('\r').unwrap_or(before).len()..end);
+        }
+        Ok(start..next)
+    }
+
+    fn range_in_flow(&self, entries: &[Entry], at: usize) -> std::ops::Range<usize> {
+        let text = self.file.text();
+        let (start, end) = (entries[at].key.span.start as usize, end_of(&entries[at]));
+        if at + 1 == entries.len() {
+            let before = end_of(&entries[at - 1]);
+            // A comma may stay behind the last one, but a comment behind the comma must.
+            return if text[before..start].contains('#') { start..end } else { before..end };
+        }
+        let comma = text[end..].find(',').map_or(end, |comma| end + comma + 1);
+        let rest = text[comma..].trim_start_matches([' ', '\t']);
+        let next = if rest.starts_with('#') { comma } else { text.len() - rest.len() };
+        start..next
+    }
+}
+
+fn end_of(entry: &Entry) -> usize {
+    entry.key.span.end.max(entry.value.span.end) as usize
+}
+
+fn anchor_in(node: &Node) -> Option<&str> {
+    node.anchor().or_else(|| match &node.kind {
+        Kind::Scalar(_) | Kind::Alias(_) => None,
+        Kind::Sequence(items) => items.iter().find_map(anchor_in),
+        Kind::Mapping(entries) => {
+            entries.iter().find_map(|entry| anchor_in(&entry.key).or_else(|| anchor_in(&entry.value)))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::File;
+
+    fn without(text: &str, key: &str) -> Result<String> {
+        let file = File::parse(text, 0)?;
+        let root = &file.documents()[0].root;
+        let mapping = root.items().map_or(root, |items| &items[0]);
+        let entry = mapping.entries().unwrap().iter().find(|entry| entry.key.text() == Some(key)).unwrap();
+        let mut edits = Edits::new(&file);
+        edits.remove(mapping, entry)?;
+        Ok(edits.apply()?.unwrap())
+    }
+
+    #[test]
+    fn an_entry_goes_with_its_lines() {
+        for (old, new) in [
+            ("a: 1\nx: 2 # c\nb: 3\n", "a: 1\nb: 3\n"),
+            ("a: 1\n# above\nx:\n  2\n# below\nb: 3\n", "a: 1\n# above\n# below\nb: 3\n"),
+            ("a: 1\r\nx: 2\r\n", "a: 1\r\n"),
+            ("a: 1\r\nx: 2", "a: 1"),
+            ("a: 1\nx: 2", "a: 1"),
+            ("x: 2\na: 1", "a: 1"),
+            ("- x: 2\n  a: 1\n- b\n", "- a: 1\n- b\n"),
+            ("- x: 2 # c\n\n  # d\n  a: 1\n", "- # d\n  a: 1\n"),
+            ("- a: 1\n  x: 2\n", "- a: 1\n"),
+            ("? x\n: 2\n? a\n: 1\n", "? a\n: 1\n"),
+            ("x:\n- 1\n- 2\na: 1\n", "a: 1\n"),
+            ("\u{FEFF}x: 2\na: 1\n", "\u{FEFF}a: 1\n"),
+        ] {
+            assert_eq!(without(old, "x").unwrap(), new, "{old:?}");
+        }
+    }
+
+    #[test]
+    fn an_entry_goes_with_its_comma() {
+        for (old, new) in [
+            ("{a: 1, x: 2}", "{a: 1}"),
+            ("{x: 2, a: 1}", "{a: 1}"),
+            ("{ a: 1 , x: 2 , b: 3 }", "{ a: 1 , b: 3 }"),
+            ("{\"a\":1,\"x\":2}", "{\"a\":1}"),
+            ("{a: 1, x: 2,}", "{a: 1,}"),
+            ("{a: 1, # one\n x: 2}", "{a: 1, # one\n }"),
+            ("{x: 2, # two\n a: 1}", "{ # two\n a: 1}"),
+            ("{a: 1, x}", "{a: 1}"),
+        ] {
+            assert_eq!(without(old, "x").unwrap(), new, "{old:?}");
+        }
+    }
+
+    #[test]
+    fn what_others_may_use_stays() {
+        assert!(without("x: &y 1\na: 2\n", "x").is_err());
+        assert!(without("x: [&y 1]\na: *y\n", "x").is_err());
+        assert!(without("x: 1\n", "x").is_err());
+    }
+}

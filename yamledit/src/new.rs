@@ -1,0 +1,149 @@
+//! Content that a file does not have yet, and its text.
+
+use yamltree::{Kind, Node, Resolved, Style};
+
+use crate::scalar::{self, Slot};
+
+/// Content to be added to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum New {
+    /// A string, quoted where it would not read as one.
+    String(String),
+    /// `true` or `false`.
+    Bool(bool),
+    /// Keys with their values.
+    Mapping(Vec<(String, New)>),
+    /// Items.
+    Sequence(Vec<New>),
+}
+
+impl From<&str> for New {
+    fn from(text: &str) -> Self {
+        Self::String(text.to_owned())
+    }
+}
+
+impl New {
+    /// A mapping of strings.
+    #[must_use]
+    pub fn strings(entries: &[(&str, &str)]) -> Self {
+        Self::Mapping(entries.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect())
+    }
+
+    /// Whether a node is this content.
+    pub(crate) fn is(&self, node: &Node) -> bool {
+        match (self, &node.kind) {
+            (Self::String(text), Kind::Scalar(read)) => read == text && crate::proof::is_string(node),
+            (Self::Bool(value), Kind::Scalar(_)) => [yamltree::Dialect::V2, yamltree::Dialect::V3]
+                .iter()
+                .all(|dialect| node.resolved(*dialect).is_ok_and(|read| read == Resolved::Bool(*value))),
+            (Self::Mapping(wanted), Kind::Mapping(entries)) => {
+                wanted.len() == entries.len()
+                    && wanted
+                        .iter()
+                        .zip(entries)
+                        .all(|((key, value), entry)| entry.key.text() == Some(key) && value.is(&entry.value))
+            }
+            (Self::Sequence(wanted), Kind::Sequence(items)) => {
+                wanted.len() == items.len() && wanted.iter().zip(items).all(|(value, item)| value.is(item))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// How content is laid out in block style.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout<'t> {
+    /// What ends a line.
+    pub(crate) line_break: &'t str,
+    /// How many columns a list lies behind the key that it is of.
+    pub(crate) list_indent: usize,
+}
+
+impl Layout<'_> {
+    /// The entry of a block mapping at a column, without the column's blanks and the last line break.
+    pub(crate) fn entry(self, out: &mut String, key: &str, value: &New, column: usize) {
+        out.push_str(&string(key, Style::Plain, false));
+        out.push(':');
+        match value {
+            New::Mapping(entries) if !entries.is_empty() => {
+                self.new_line(out, column + 2);
+                self.mapping(out, entries, column + 2);
+            }
+            New::Sequence(items) if !items.is_empty() => {
+                for item in items {
+                    self.new_line(out, column + self.list_indent);
+                    self.item(out, item, column + self.list_indent, 1);
+                }
+            }
+            scalar => {
+                out.push(' ');
+                flow(out, scalar, false);
+            }
+        }
+    }
+
+    /// The item of a block sequence whose dash is at a column, with so many blanks behind the dash.
+    pub(crate) fn item(self, out: &mut String, item: &New, column: usize, gap: usize) {
+        out.push('-');
+        out.extend(std::iter::repeat_n(' ', gap));
+        match item {
+            New::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column + 1 + gap),
+            scalar => flow(out, scalar, false),
+        }
+    }
+
+    fn mapping(self, out: &mut String, entries: &[(String, New)], column: usize) {
+        for (at, (key, value)) in entries.iter().enumerate() {
+            if at > 0 {
+                self.new_line(out, column);
+            }
+            self.entry(out, key, value, column);
+        }
+    }
+
+    pub(crate) fn new_line(self, out: &mut String, column: usize) {
+        out.push_str(self.line_break);
+        out.extend(std::iter::repeat_n(' ', column));
+    }
+}
+
+/// Content in flow style; `as_json` puts everything in double quotes.
+pub(crate) fn flow(out: &mut String, value: &New, as_json: bool) {
+    match value {
+        New::String(text) => {
+            let style = if as_json { Style::DoubleQuoted } else { Style::Plain };
+            // What may stand within brackets may stand without.
+            out.push_str(&string(text, style, true));
+        }
+        New::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        New::Mapping(entries) => {
+            out.push('{');
+            for (at, (key, value)) in entries.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                flow_entry(out, key, value, as_json);
+            }
+            out.push('}');
+        }
+        New::Sequence(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                flow(out, item, as_json);
+            }
+            out.push(']');
+        }
+    }
+}
+
+/// `key: value` in flow style.
+pub(crate) fn flow_entry(out: &mut String, key: &str, value: &New, as_json: bool) {
+    out.push_str(&string(key, if as_json { Style::DoubleQuoted } else { Style::Plain }, true));
+    out.push_str(": ");
+    flow(out, value, as_json);
+}
+
+fn string(text: &str, style: Style, in_flow: bool) -> String {
+    scalar::write(text, Slot { style, in_flow, is_tagged: false })
+}

@@ -1,0 +1,162 @@
+//! The proof that an edited text differs from the old one only as planned.
+//!
+//! In: the old trees, the plan, and the trees of the new text. Both are walked in step; every node must be the same in
+//! kind, text, style, tag and anchor, except where the plan says otherwise, and every comment must still be there.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use yamltree::{Comment, Dialect, Document, Entry, Kind, Node, Resolved, Span, Style};
+
+use crate::new::New;
+use crate::schema::reads_as_string;
+
+/// A node of the old text, by its first and last byte.
+pub(crate) type Place = (u32, u32);
+
+pub(crate) fn place(span: Span) -> Place {
+    (span.start, span.end)
+}
+
+/// What is to be different in the new tree.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// The texts of scalars.
+    pub(crate) set: HashMap<Place, String>,
+    /// The texts of keys.
+    pub(crate) renamed: HashMap<Place, String>,
+    /// The keys whose entries go.
+    pub(crate) removed: HashSet<Place>,
+    /// What mappings, with a key, and sequences get at their end.
+    pub(crate) added: HashMap<Place, Vec<(Option<String>, New)>>,
+    /// Content in the place of nulls.
+    pub(crate) replaced: HashMap<Place, New>,
+    /// The content of a file that had none.
+    pub(crate) filled: Option<New>,
+}
+
+/// Whether a scalar is a string to every reader.
+pub(crate) fn is_string(node: &Node) -> bool {
+    let is_str = |dialect| node.resolved(dialect).is_ok_and(|resolved| resolved == Resolved::Str);
+    let is_typed = node.style != Style::Plain || node.tag == yamltree::Tag::Str;
+    is_str(Dialect::V2) && is_str(Dialect::V3) && (is_typed || node.text().is_some_and(reads_as_string))
+}
+
+impl Plan {
+    /// Where the new documents are not what was planned: a place of the old text. `replaced` are the bytes of it that
+    /// went, in their order.
+    pub(crate) fn check(
+        &self,
+        old: &[Document],
+        new: &[Document],
+        texts: (&str, &str),
+        replaced: &[Range<usize>],
+    ) -> Result<(), Span> {
+        let whole = Span { source: 0, start: 0, end: 0 };
+        if let Some(filled) = &self.filled {
+            return match new {
+                [document] if filled.is(&document.root) => Ok(()),
+                _ => Err(whole),
+            };
+        }
+        if old.len() != new.len() {
+            return Err(whole);
+        }
+        for (old, new) in old.iter().zip(new) {
+            if old.is_explicit != new.is_explicit {
+                return Err(old.root.span);
+            }
+            self.value(&old.root, &new.root)?;
+        }
+        let is_kept = |comment: &&Comment| {
+            let at = comment.span.start as usize;
+            let after = replaced.partition_point(|range| range.start <= at);
+            after.checked_sub(1).is_none_or(|before| !replaced[before].contains(&at))
+        };
+        let old = old.iter().flat_map(|document| &document.comments).filter(is_kept);
+        let new = new.iter().flat_map(|document| &document.comments);
+        same_comments(old.copied(), new.copied(), texts)
+    }
+
+    fn value(&self, old: &Node, new: &Node) -> Result<(), Span> {
+        if let Some(content) = self.replaced.get(&place(old.span)).filter(|_| old.is_scalar()) {
+            return require(content.is(new) && same_properties(old, new), old);
+        }
+        match (&old.kind, &new.kind) {
+            (Kind::Scalar(was), Kind::Scalar(is)) => match self.set.get(&place(old.span)) {
+                Some(text) => require(is == text && is_string(new) && same_properties(old, new), old),
+                None => require(was == is && old.style == new.style && same_properties(old, new), old),
+            },
+            (Kind::Alias(was), Kind::Alias(is)) => require(was == is, old),
+            (Kind::Sequence(was), Kind::Sequence(is)) => {
+                require(same_properties(old, new) && old.style == new.style, old)?;
+                self.sequence(old, was, is)
+            }
+            (Kind::Mapping(was), Kind::Mapping(is)) => {
+                require(same_properties(old, new) && old.style == new.style, old)?;
+                self.mapping(old, was, is)
+            }
+            _ => Err(old.span),
+        }
+    }
+
+    fn sequence(&self, old: &Node, was: &[Node], is: &[Node]) -> Result<(), Span> {
+        let added = self.added_to(old);
+        require(was.len() + added.len() == is.len(), old)?;
+        let (kept, new) = is.split_at(was.len());
+        for (was, is) in was.iter().zip(kept) {
+            self.value(was, is)?;
+        }
+        require(added.iter().zip(new).all(|((_, content), item)| content.is(item)), old)
+    }
+
+    fn mapping(&self, old: &Node, was: &[Entry], is: &[Entry]) -> Result<(), Span> {
+        let added = self.added_to(old);
+        let was: Vec<&Entry> =
+            was.iter().filter(|entry| !self.removed.contains(&place(entry.key.span))).collect();
+        require(was.len() + added.len() == is.len(), old)?;
+        let (kept, new) = is.split_at(was.len());
+        for (was, is) in was.iter().zip(kept) {
+            if let Some(key) = self.renamed.get(&place(was.key.span)) {
+                require(is.key.text() == Some(key) && same_properties(&was.key, &is.key), &was.key)?;
+            } else {
+                self.value(&was.key, &is.key)?;
+            }
+            self.value(&was.value, &is.value)?;
+        }
+        let is_added = |((key, content), entry): (&(Option<String>, New), &Entry)| {
+            entry.key.text() == key.as_deref() && content.is(&entry.value)
+        };
+        require(added.iter().zip(new).all(is_added), old)
+    }
+
+    fn added_to(&self, node: &Node) -> &[(Option<String>, New)] {
+        self.added.get(&place(node.span)).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn require(holds: bool, old: &Node) -> Result<(), Span> {
+    if holds { Ok(()) } else { Err(old.span) }
+}
+
+fn same_properties(old: &Node, new: &Node) -> bool {
+    old.tag == new.tag && old.tag_text() == new.tag_text() && old.anchor() == new.anchor()
+}
+
+fn same_comments(
+    old: impl Iterator<Item = Comment>,
+    mut new: impl Iterator<Item = Comment>,
+    (old_text, new_text): (&str, &str),
+) -> Result<(), Span> {
+    let words = |text: &str, span: Span| text[span.start as usize..span.end as usize].to_owned();
+    for comment in old {
+        let is = new.next().map(|comment| words(new_text, comment.span));
+        if is != Some(words(old_text, comment.span)) {
+            return Err(comment.span);
+        }
+    }
+    match new.next() {
+        None => Ok(()),
+        Some(_) => Err(Span { source: 0, start: 0, end: 0 }),
+    }
+}

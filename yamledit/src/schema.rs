@@ -1,0 +1,182 @@
+//! Which plain texts every reader takes for strings.
+//!
+//! Three families read YAML: by the schema of 1.1 (PyYAML, Ruby), by the core schema of 1.2 (JavaScript, `yq`), and Go's
+//! readers with a mixture. A text is safe if it is a string to all of them.
+
+use yamltree::{Dialect, Resolved, resolve};
+
+/// Whether a plain scalar of this text is a string by YAML 1.1, by YAML 1.2 and to both generations of go-yaml.
+#[must_use]
+pub fn reads_as_string(text: &str) -> bool {
+    resolve(text, Dialect::V2) == Resolved::Str
+        && resolve(text, Dialect::V3) == Resolved::Str
+        && !is_number(text)
+        // The merge key and the default value of YAML 1.1.
+        && !matches!(text, "<<" | "=")
+}
+
+/// Whether a text is a number by the schema of YAML 1.1 or the core schema of YAML 1.2, or close enough to one that an
+/// implementation of either took it for one: digits with underscores, a leading zero, a fraction, an exponent.
+fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    is_of_base(unsigned) || is_decimal(unsigned) || is_sexagesimal(unsigned)
+}
+
+/// `0b1010`, `0o17`, `0x1F`, with underscores.
+fn is_of_base(text: &str) -> bool {
+    let digits = |prefix: &str, is_digit: fn(u8) -> bool| {
+        text.strip_prefix(prefix).is_some_and(|digits| {
+            !digits.is_empty() && digits.bytes().all(|byte| byte == b'_' || is_digit(byte))
+        })
+    };
+    digits("0b", |byte| matches!(byte, b'0' | b'1'))
+        || digits("0o", |byte| matches!(byte, b'0'..=b'7'))
+        || digits("0x", |byte| byte.is_ascii_hexdigit())
+}
+
+/// `12`, `1_000`, `1.5`, `.5`, `2.`, `1e7`, `1.5e+3`
+fn is_decimal(text: &str) -> bool {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let is_exponent = exponent.is_none_or(|exponent| {
+        let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let starts = |part: &str| part.starts_with(|char: char| char.is_ascii_digit());
+    let is_run = |part: &str| part.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit());
+    let is_mantissa = starts(whole) || (whole.is_empty() && starts(fraction));
+    is_exponent && is_mantissa && is_run(whole) && is_run(fraction)
+}
+
+/// `12:30:45.5`: numbers by sixties.
+fn is_sexagesimal(text: &str) -> bool {
+    let Some((first, rest)) = text.split_once(':') else { return false };
+    let rest = rest.split_once('.').map_or(rest, |(rest, fraction)| match is_digits(fraction) {
+        true => rest,
+        false => "",
+    });
+    let is_sixty =
+        |group: &str| matches!(group.as_bytes(), [digit] | [b'0'..=b'5', digit] if digit.is_ascii_digit());
+    first.starts_with(|char: char| char.is_ascii_digit()) && is_digits(first) && rest.split(':').all(is_sixty)
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_any_reader_takes_for_something_else_is_no_string() {
+        for text in [
+            "",
+            "~",
+            "null",
+            "Null",
+            "NULL",
+            "true",
+            "False",
+            "y",
+            "Y",
+            "n",
+            "N",
+            "yes",
+            "No",
+            "ON",
+            "off",
+            "0",
+            "12",
+            "+1",
+            "-0",
+            "08",
+            "017",
+            "0o17",
+            "0O17",
+            "0x1F",
+            "0X1f",
+            "0b101",
+            "0B1",
+            "0x_",
+            "1_000",
+            "1__",
+            "0_",
+            "1.20",
+            "2.",
+            ".5",
+            "1_0.5",
+            "1._",
+            "1e7",
+            "1E5",
+            "12e4567",
+            "1.5e3",
+            "1e+3",
+            "1e-3",
+            "1_0e5",
+            "1e5_0",
+            ".inf",
+            "-.INF",
+            ".NaN",
+            "2024-01-01",
+            "2024-1-1",
+            "12:30",
+            "1:2:3",
+            "1:30.5",
+            "190:20:30",
+            "1_0:5",
+            "<<",
+            "=",
+        ] {
+            assert!(!reads_as_string(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_all_take_for_a_string_is_one() {
+        for text in [
+            "v1",
+            "latest",
+            "1.2.3",
+            "1.2.3e4",
+            "1.25-alpine",
+            "12e45a7",
+            "1e7a",
+            "v1e7",
+            "0xZZ",
+            "0x",
+            "0b2",
+            "0o8",
+            "1e",
+            "e5",
+            "1e+",
+            "_1",
+            "2024-01-01-1",
+            "20240115-abc",
+            "sha-3108617",
+            "true-1",
+            "yess",
+            "nULL",
+            "inf",
+            "nan",
+            "NaN",
+            "1:60",
+            "1:",
+            "a:1",
+            "12:345",
+            "1:2.x",
+            ":1",
+            "._5",
+            ".",
+            "-",
+            "1-2",
+            "app:12",
+            "sha256:12",
+        ] {
+            assert!(reads_as_string(text), "{text}");
+        }
+    }
+}
