@@ -47,7 +47,7 @@ pub struct Step {
 }
 
 /// What Helm adds to an error once there is a release whose manifests `--debug` would print.
-const DEBUG_ADVICE: &str = "\n\nUse --debug flag to render out invalid YAML";
+pub const DEBUG_ADVICE: &str = "\n\nUse --debug flag to render out invalid YAML";
 
 impl Error {
     /// An error with the text that Helm prints behind `Error: `, without a final line break.

@@ -24,7 +24,7 @@ mod warning;
 pub use capabilities::{API_VERSIONS, KubeVersion};
 pub use chart::{Chart, Dependency, File, IgnoreRules, Lock, Metadata, archive, pack};
 pub use dependencies::process_dependencies;
-pub use error::{Error, ErrorKind, Step};
+pub use error::{DEBUG_ADVICE, Error, ErrorKind, Step};
 pub use options::Options;
 pub use release_name::release_name;
 pub use render::{Output, render};

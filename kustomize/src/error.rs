@@ -5,6 +5,7 @@ use std::fmt;
 use yamltree::{Place, Span};
 
 use crate::sources::Sources;
+use crate::world::ChartError;
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -103,9 +104,11 @@ impl Error {
 
     /// Ties the spans to the files that were read, so that the error can be shown.
     pub(crate) fn located(mut self, sources: &Sources) -> Self {
-        self.0.place = sources.place(self.0.span);
+        // What came from outside has its place already.
+        let place = |known: Option<Place>, span| known.or_else(|| sources.place(span));
+        self.0.place = place(self.0.place.take(), self.0.span);
         for step in &mut self.0.trail {
-            step.place = sources.place(step.span);
+            step.place = place(step.place.take(), step.span);
         }
         self
     }
@@ -157,6 +160,21 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<ChartError> for Error {
+    fn from(error: ChartError) -> Self {
+        let ChartError { message, hint, place, trail } = error;
+        let step = |(note, place)| Step { note, span: Span::NONE, place };
+        Self(Box::new(Inner {
+            kind: ErrorKind::Unavailable,
+            message,
+            hint,
+            span: Span::NONE,
+            trail: trail.into_iter().map(step).collect(),
+            place,
+        }))
+    }
+}
 
 impl From<yamltree::Error> for Error {
     fn from(error: yamltree::Error) -> Self {

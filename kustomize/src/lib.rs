@@ -52,6 +52,6 @@ pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};
 pub use warning::{Code, Warning};
 pub use world::{
-    Chart, ChartInflator, FileKind, Files, Function, FunctionRunner, MAX_FILE, Remote, RemoteChart,
-    RemoteError, Repository, Values, World,
+    Chart, ChartError, ChartInflator, FileKind, Files, Function, FunctionRunner, MAX_FILE, Remote,
+    RemoteChart, RemoteError, Repository, Values, World,
 };

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use yamltree::Place;
+
 use crate::error::ErrorKind;
 
 /// Where files come from: a disk, a git tree, memory.
@@ -100,13 +102,32 @@ pub trait ChartInflator: Sync {
     ///
     /// # Errors
     /// A sentence for the user, without secrets.
-    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, String>;
+    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError>;
 
     /// The manifests of a chart, as `helm template` prints them.
     ///
     /// # Errors
     /// A sentence for the user.
-    fn inflate(&self, chart: &Chart<'_>) -> Result<String, String>;
+    fn inflate(&self, chart: &Chart<'_>) -> Result<String, ChartError>;
+}
+
+/// Why a chart could not be had or rendered.
+#[derive(Clone, Debug, Default)]
+pub struct ChartError {
+    /// A sentence for the user, without secrets.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where in the chart or its values it is wrong, when that is known.
+    pub place: Option<Place>,
+    /// What led there and where that is, innermost first.
+    pub trail: Vec<(String, Option<Place>)>,
+}
+
+impl From<String> for ChartError {
+    fn from(message: String) -> Self {
+        Self { message, ..Self::default() }
+    }
 }
 
 /// A chart in a repository.
@@ -131,6 +152,8 @@ pub struct Chart<'a> {
     pub name: &'a str,
     /// The folder that holds the chart.
     pub folder: &'a Path,
+    /// The repository that the folder is in, where that came from a server: nothing outside of it may be read.
+    pub repository: Option<&'a Path>,
     /// The name of the release; Helm's default where absent.
     pub release_name: Option<&'a str>,
     /// `--name-template`: a template for that name.

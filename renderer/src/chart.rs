@@ -2,6 +2,8 @@
 //!
 //! In: the path of a chart, values and what is said of the release. Out: what it renders to.
 
+pub(crate) mod text;
+
 use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,15 +11,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
-use helm_lite::values::{self, Explanation, ValuesFile};
-use helm_lite::{Chart, HelmVersion, KubeVersion, Options, Warning};
+use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
+use helm_lite::{Chart, DEBUG_ADVICE, HelmVersion, KubeVersion, Options, Warning};
 
+use self::text::{Selection, Text};
 use crate::charts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stack;
 
 /// A values file is no larger: it is read whole, and etcd takes releases of a megabyte.
 const MAX_VALUES_FILE: u64 = 64 << 20;
+
+/// The name of a release that is given none.
+pub(crate) const DEFAULT_NAME: &str = "release-name";
 
 /// What is said of the release and of its cluster.
 #[derive(Clone, Copy, Debug)]
@@ -66,20 +72,40 @@ pub(crate) struct Rendered {
     pub(crate) warnings: Vec<Warning>,
 }
 
+impl Rendered {
+    /// The documents that are wanted.
+    pub(crate) fn text(&self, selection: Selection) -> Text<'_> {
+        Text { rendered: self, selection }
+    }
+}
+
 /// Renders the chart at a path.
 ///
 /// # Errors
 /// What is wrong, in Helm's words.
 pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<Rendered> {
     let mut warnings = Vec::new();
-    let mut chart = charts::load(path, release.version, &mut warnings)?;
+    let chart = charts::load(path, release.version, &mut warnings)?;
     let user = with_options(given, |options| values::merge(options, release.version, &mut warnings))?;
+    render_loaded(chart, &user, release, warnings)
+}
+
+/// Renders a chart that was read, with the values of a user; what reading gave warnings of comes first.
+///
+/// # Errors
+/// What is wrong, in Helm's words.
+pub(crate) fn render_loaded(
+    mut chart: Chart,
+    user: &UserValues,
+    release: &Release<'_>,
+    mut warnings: Vec<Warning>,
+) -> Result<Rendered> {
     refuse_library(&chart)?;
     refuse_missing(&chart)?;
-    helm_lite::process_dependencies(&mut chart, &user, release.version, &mut warnings)?;
-    let coalesced = values::coalesce(&chart, &user, release.version, &mut warnings)?;
+    helm_lite::process_dependencies(&mut chart, user, release.version, &mut warnings)?;
+    let coalesced = values::coalesce(&chart, user, release.version, &mut warnings)?;
     if release.checks_schemas && has_schema(&chart) {
-        helm_lite::validate_values(&chart, &coalesced.to_table(), &user, &mut warnings)?;
+        helm_lite::validate_values(&chart, &coalesced.to_table(), user, &mut warnings)?;
     }
     let kube_version = release.kube_version.map_or_else(
         || Ok(KubeVersion::default()),
@@ -218,8 +244,7 @@ fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<()> {
         return Ok(());
     }
     let sentence = format!(
-        "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}\n\n\
-         Use --debug flag to render out invalid YAML",
+        "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}{DEBUG_ADVICE}",
         cluster.version
     );
     Err(Error::new(ErrorKind::Input, sentence))

@@ -3,11 +3,15 @@
 //! In: a path. Out: the chart. Refused: what is neither, and folders that have more than a chart has.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
 
 use crate::error::{Error, ErrorKind, Result};
+
+/// Says what is no part of the chart.
+const IGNORE_FILE: &str = ".helmignore";
 
 /// Folders nest no deeper in a chart; a link could lead round in a circle.
 const MAX_DEPTH: usize = 64;
@@ -17,11 +21,24 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 /// What is wrong with it, in Helm's words.
 pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
+    load_within(path, None, version, warnings)
+}
+
+/// The same; with a `boundary`, nothing outside of that folder is read, whatever links there are.
+///
+/// # Errors
+/// What is wrong with it, in Helm's words.
+pub(crate) fn load_within(
+    path: &Path,
+    boundary: Option<&Path>,
+    version: HelmVersion,
+    warnings: &mut Vec<Warning>,
+) -> Result<Chart> {
     let name = path.display().to_string();
     let metadata =
         fs::metadata(path).map_err(|_| Error::new(ErrorKind::Input, format!("path {name:?} not found")))?;
     if metadata.is_dir() {
-        let files = Folder::new(path)?.read()?;
+        let files = Folder::new(path, boundary)?.read()?;
         return Ok(Chart::load(files, name.trim_end_matches('/'), version, warnings)?);
     }
     if metadata.len() > archive::MAX_CHART_SIZE {
@@ -42,16 +59,26 @@ pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning
 /// The folder of a chart, with the rules of what is no part of it.
 struct Folder<'p> {
     top: &'p Path,
+    boundary: Option<&'p Path>,
     rules: IgnoreRules,
     files: Vec<File>,
     left: u64,
 }
 
 impl<'p> Folder<'p> {
-    fn new(top: &'p Path) -> Result<Self> {
-        let text = fs::read_to_string(top.join(".helmignore")).unwrap_or_default();
-        let rules = IgnoreRules::parse(&text).map_err(|reason| Error::new(ErrorKind::Input, reason))?;
-        Ok(Self { top, rules, files: Vec::new(), left: archive::MAX_CHART_SIZE })
+    fn new(top: &'p Path, boundary: Option<&'p Path>) -> Result<Self> {
+        let parse =
+            |text: &str| IgnoreRules::parse(text).map_err(|reason| Error::new(ErrorKind::Input, reason));
+        let left = archive::MAX_CHART_SIZE;
+        let mut folder = Self { top, boundary, rules: parse("")?, files: Vec::new(), left };
+        let ignored = top.join(IGNORE_FILE);
+        if let Ok(metadata) = fs::metadata(&ignored) {
+            // It is a file of the chart like any other, and is read again as one.
+            let text = folder.content(&ignored, IGNORE_FILE, &metadata)?;
+            folder.rules = parse(&String::from_utf8_lossy(&text))?;
+            folder.left = left;
+        }
+        Ok(folder)
     }
 
     fn read(mut self) -> Result<Vec<File>> {
@@ -90,6 +117,12 @@ impl<'p> Folder<'p> {
     }
 
     fn file(&mut self, path: &Path, name: String, metadata: &fs::Metadata) -> Result<()> {
+        let data = self.content(path, &name, metadata)?;
+        self.files.push(File::new(name, &data));
+        Ok(())
+    }
+
+    fn content(&mut self, path: &Path, name: &str, metadata: &fs::Metadata) -> Result<Vec<u8>> {
         let refuse = |sentence: String| Err(Error::new(ErrorKind::Input, sentence));
         if !metadata.is_file() {
             let shown = path.display();
@@ -102,9 +135,53 @@ impl<'p> Folder<'p> {
         if metadata.len() > self.left || self.files.len() == archive::MAX_CHART_FILES {
             return refuse(format!("the chart in `{}` is too large", self.top.display()));
         }
+        let failed = |error: std::io::Error| Error::io("read", path, &error);
+        if let Some(boundary) = self.boundary
+            && !fs::canonicalize(path).map_err(failed)?.starts_with(boundary)
+        {
+            return refuse(format!("the chart's file `{name}` leads outside of the repository"));
+        }
         self.left -= metadata.len();
-        let data = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
-        self.files.push(File::new(name, &data));
-        Ok(())
+        let mut data = Vec::new();
+        let file = fs::File::open(path).map_err(failed)?;
+        file.take(metadata.len()).read_to_end(&mut data).map_err(failed)?;
+        Ok(data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn read(top: &Path, boundary: Option<&Path>) -> Result<Vec<String>> {
+        let files = Folder::new(top, boundary)?.read()?;
+        Ok(files.into_iter().map(|file| file.name).collect())
+    }
+
+    #[test]
+    fn what_a_server_sent_reads_no_file_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("repo/chart/files")).unwrap();
+        fs::create_dir(root.join("beside")).unwrap();
+        fs::write(root.join("beside/secret"), "s").unwrap();
+        fs::write(root.join("repo/shared"), "s").unwrap();
+        let chart = root.join("repo/chart");
+        symlink("../../shared", chart.join("files/a")).unwrap();
+        assert_eq!(read(&chart, Some(&root.join("repo"))).unwrap(), ["files/a"]);
+        symlink("../../../beside", chart.join("files/up")).unwrap();
+        assert!(read(&chart, None).unwrap().contains(&"files/up/secret".to_owned()));
+        let error = read(&chart, Some(&root.join("repo"))).unwrap_err();
+        assert!(error.message().ends_with("leads outside of the repository"), "{error}");
+    }
+
+    #[test]
+    fn rules_that_never_end_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        symlink("/dev/zero", folder.path().join(IGNORE_FILE)).unwrap();
+        let error = read(folder.path(), None).unwrap_err();
+        assert!(error.message().starts_with("cannot load irregular file"), "{error}");
     }
 }

@@ -42,6 +42,10 @@ impl Config {
             reporter
                 .notice("`--enable-managedby-label` is deprecated: use `buildMetadata` in the kustomization");
         }
+        // Argo CD and habit pass `helm`; a program that does more, such as to decrypt values, would be missed.
+        if flags.helm_command.as_deref().is_some_and(|command| command != "helm") {
+            reporter.notice("`--helm-command` has no effect: charts are rendered without helm");
+        }
         let managed =
             flags.enable_managedby_label || std::env::var_os(MANAGED_BY_LABEL).is_some_and(|on| on == "on");
         let options = Options {

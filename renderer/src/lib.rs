@@ -3,6 +3,7 @@
 //!
 //! [`Renderer`] is the way in for programs, [`cli::main`] that of the binary.
 
+mod built;
 mod chart;
 mod charts;
 pub mod cli;
@@ -10,6 +11,7 @@ mod config;
 mod error;
 mod files;
 mod functions;
+mod inflate;
 mod output;
 mod progress;
 mod redact;
@@ -19,6 +21,7 @@ mod report;
 mod stack;
 mod target;
 
+pub use built::Built;
 pub use config::Config;
 pub use error::{Error, ErrorKind};
 pub use files::Disk;

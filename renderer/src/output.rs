@@ -3,14 +3,12 @@
 //! In: what an engine made. Out: bytes. A file is only ever replaced whole: its new content is written beside it and
 //! then takes its name.
 
-use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kustomize::Output;
-use yamltree::JsonOptions;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -35,35 +33,6 @@ impl Format {
     }
 }
 
-/// The manifests of a target as one text.
-///
-/// # Errors
-/// A resource that has no JSON.
-pub(crate) fn text(output: &Output, format: Format) -> Result<Cow<'_, str>> {
-    Ok(match format {
-        Format::Yaml => fragment(output, format)?,
-        Format::Json => Cow::Owned(join(&[fragment(output, format)?], format)),
-    })
-}
-
-/// The manifests of a target as a part of a text that [`join`] makes.
-///
-/// # Errors
-/// A resource that has no JSON.
-pub(crate) fn fragment(output: &Output, format: Format) -> Result<Cow<'_, str>> {
-    if format == Format::Yaml {
-        return Ok(Cow::Borrowed(output.yaml()));
-    }
-    let options = JsonOptions { escape_html: false, ..JsonOptions::KYAML };
-    let mut text = String::new();
-    for object in output.objects() {
-        text.push_str(if text.is_empty() { "" } else { ",\n" });
-        yamltree::to_json(&object.node, options, &mut text)
-            .map_err(|error| Error::new(ErrorKind::Input, error.message()))?;
-    }
-    Ok(Cow::Owned(text))
-}
-
 /// The manifests of several targets as one text.
 pub(crate) fn join(fragments: &[impl AsRef<str>], format: Format) -> String {
     let fragments: Vec<&str> = fragments.iter().map(AsRef::as_ref).filter(|text| !text.is_empty()).collect();
@@ -71,21 +40,6 @@ pub(crate) fn join(fragments: &[impl AsRef<str>], format: Format) -> String {
         Format::Yaml => fragments.join("---\n"),
         Format::Json if fragments.is_empty() => "[]\n".to_owned(),
         Format::Json => format!("[\n{}\n]\n", fragments.join(",\n")),
-    }
-}
-
-/// Fails where there are warnings, as `--strict` asks for.
-///
-/// # Errors
-/// That there are warnings.
-pub(crate) fn refuse_warnings(output: &Output) -> Result<()> {
-    match output.warnings().len() {
-        0 => Ok(()),
-        1 => Err(Error::new(ErrorKind::Input, "there is a warning, and `--strict` makes it an error")),
-        count => Err(Error::new(
-            ErrorKind::Input,
-            format!("there are {count} warnings, and `--strict` makes them errors"),
-        )),
     }
 }
 

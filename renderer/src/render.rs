@@ -11,12 +11,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use kustomize::{FileKind, Files, Output, Shared, World};
+use kustomize::{FileKind, Files, Shared, World};
 
+use crate::built::Built;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Disk;
 use crate::functions::Programs;
+use crate::inflate::{Charts, Inflator};
 use crate::remote::Remotes;
 use crate::stack;
 
@@ -29,6 +31,7 @@ pub struct Renderer {
     config: Config,
     files: Disk,
     remotes: Remotes,
+    charts: Charts,
     functions: Programs,
     shared: Shared,
 }
@@ -51,6 +54,7 @@ impl Renderer {
             config,
             files: Disk::new(),
             remotes,
+            charts: Charts::default(),
             functions: Programs::default(),
             shared: Shared::default(),
         }
@@ -66,17 +70,18 @@ impl Renderer {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn render(&self, target: &Path) -> Result<Output> {
+    pub fn render(&self, target: &Path) -> Result<Built> {
+        let inflator = Inflator::new(&self.charts);
         let world = World {
             files: &NamedFiles { disk: &self.files, remotes: &self.remotes },
             remote: Some(&self.remotes),
-            charts: None,
+            charts: Some(&inflator),
             functions: Some(&self.functions),
         };
         let build = || kustomize::build(target, world, &self.config.options, &self.shared);
         // A fault of ours in one target is no reason to lose the others.
         match panic::catch_unwind(AssertUnwindSafe(build)) {
-            Ok(built) => built.map_err(Error::from),
+            Ok(built) => Ok(Built::new(built?, inflator.into_warnings())),
             Err(_) => {
                 Err(Error::new(ErrorKind::Environment, "the renderer has a fault, your files may be fine")
                     .hint("please report it with the lines above"))
@@ -89,7 +94,7 @@ impl Renderer {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub(crate) fn render_on_main(&self, target: &Path) -> Result<Output> {
+    pub(crate) fn render_on_main(&self, target: &Path) -> Result<Built> {
         if stack::let_main_grow() {
             return self.render(target);
         }
@@ -108,7 +113,7 @@ impl Renderer {
         &self,
         targets: &[P],
         jobs: usize,
-        work: impl Fn(usize, Result<Output>) -> T + Sync,
+        work: impl Fn(usize, Result<Built>) -> T + Sync,
         mut hear: impl FnMut(Event<T>),
     ) -> Result<()> {
         let next = AtomicUsize::new(0);

@@ -21,7 +21,7 @@ use crate::merge::strategic;
 use crate::read;
 use crate::resource::Resource;
 use crate::target::Target;
-use crate::world::{Chart, ChartInflator, FileKind, RemoteChart, Values};
+use crate::world::{Chart, ChartError, ChartInflator, FileKind, RemoteChart, Values};
 
 pub(crate) const BUILTIN: Builtin = Builtin { kind: "HelmChartInflationGenerator", from_fields, from_config };
 
@@ -68,8 +68,9 @@ fn from_config(config: &Node, target: &Target<'_, '_>) -> Result<Box<dyn Generat
 
 fn generator(args: ChartArgs, globals: Globals, target: &Target<'_, '_>) -> Result<Box<dyn Generator>> {
     if !target.cx.options.enable_helm {
-        let sentence = format!("the chart `{}` needs Helm, which is not enabled", args.name);
-        return Err(Error::new(ErrorKind::Denied, sentence).at(args.span).hint("pass --enable-helm"));
+        // The first words are Kustomize's, for who looks for them.
+        let sentence = format!("must specify --enable-helm to inflate the chart `{}`", args.name);
+        return Err(Error::new(ErrorKind::Denied, sentence).at(args.span));
     }
     if args.name.is_empty() {
         return Err(Error::invalid("the chart has no name").at(args.span).hint("add `name`"));
@@ -91,8 +92,7 @@ impl Generator for HelmChartGenerator {
         for file in &self.args.additional_values_files {
             values.push(self.values_file(file, cx)?);
         }
-        let text =
-            charts.inflate(&self.request(&folder, &values, cx)).map_err(|message| self.failed(message))?;
+        let text = charts.inflate(&self.request(&folder, &values, cx)).map_err(|error| self.failed(error))?;
         let file = cx.sources.file(format!("{} (rendered)", self.args.name), text.into());
         let via = |error: Error| error.via(format!("in the chart `{}`", self.args.name), self.args.span);
         let kept = read::resources(&file.text, file.source).map_err(via)?;
@@ -127,7 +127,7 @@ impl HelmChartGenerator {
             devel: self.args.devel,
             config_home: given(&self.globals.config_home).map(Path::new),
         };
-        Ok((charts.pull(&remote).map_err(|message| self.failed(message))?, false))
+        Ok((charts.pull(&remote).map_err(|error| self.failed(error))?, false))
     }
 
     /// Where charts are, relative to the kustomization: charts pulled at a version have a folder of their own.
@@ -202,6 +202,7 @@ impl HelmChartGenerator {
         Chart {
             name: &args.name,
             folder,
+            repository: self.loader.repository().map(|(_, top)| top),
             release_name: given(&args.release_name),
             name_template: given(&args.name_template),
             namespace: given(&args.namespace),
@@ -216,10 +217,12 @@ impl HelmChartGenerator {
         }
     }
 
-    fn failed(&self, message: String) -> Error {
-        Error::new(ErrorKind::Unavailable, message)
-            .at(self.args.span)
-            .via(format!("in the chart `{}`", self.args.name), self.args.span)
+    fn failed(&self, error: impl Into<ChartError>) -> Error {
+        let error: ChartError = error.into();
+        let is_placed = error.place.is_some();
+        let error = Error::from(error);
+        let error = if is_placed { error } else { error.at(self.args.span) };
+        error.via(format!("in the chart `{}`", self.args.name), self.args.span)
     }
 }
 
@@ -250,20 +253,20 @@ mod tests {
     use crate::options::Options;
     use crate::output::Output;
     use crate::testing::build_with_charts;
-    use crate::world::{Chart, ChartInflator, RemoteChart};
+    use crate::world::{Chart, ChartError, ChartInflator, RemoteChart};
 
     /// Shows what it is asked for in place of manifests.
     struct Mirror;
 
     impl ChartInflator for Mirror {
-        fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, String> {
+        fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError> {
             match chart.version {
-                Some("9") => Err("no such version".to_owned()),
+                Some("9") => Err("no such version".to_owned().into()),
                 version => Ok(format!("/pulled/{}-{}", chart.name, version.unwrap_or("newest")).into()),
             }
         }
 
-        fn inflate(&self, chart: &Chart<'_>) -> Result<String, String> {
+        fn inflate(&self, chart: &Chart<'_>) -> Result<String, ChartError> {
             let values: Vec<_> =
                 chart.values.iter().map(|values| format!("{}: {:?}", values.name, values.text)).collect();
             let Chart { release_name, namespace, kube_version, include_crds, .. } = chart;
@@ -397,6 +400,7 @@ mod tests {
             "kustomization.yaml:1:26: unknown field `vesion` in an entry of helmCharts"
         );
         let disabled = crate::testing::build_files(&[("kustomization.yaml", "helmCharts: [{name: web}]\n")]);
-        assert_eq!(disabled.expect_err("not enabled").help(), Some("pass --enable-helm"));
+        let wanted = "kustomization.yaml:1:14: must specify --enable-helm to inflate the chart `web`";
+        assert_eq!(disabled.expect_err("not enabled").to_string(), wanted);
     }
 }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::Args;
-use kustomize::{Output, Warning};
 
 use super::flags::BuildFlags;
+use crate::built::{Built, Warnings};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::output::{self, Format};
@@ -55,9 +55,9 @@ pub(super) struct Arguments {
 }
 
 /// What has become of a target.
-struct Built {
-    warnings: Vec<Warning>,
-    outcome: Result<String>,
+struct Outcome {
+    warnings: Warnings,
+    text: Result<String>,
 }
 
 pub(super) fn run(arguments: Arguments, reporter: &mut Reporter) -> Result<()> {
@@ -110,8 +110,8 @@ impl Run {
             target::files(targets, folder, self.format, renderer.files().working_directory())?
                 .into_iter()
                 .unzip();
-        let work = |number: usize, output: &Output| {
-            let text = output::text(output, self.format)?;
+        let work = |number: usize, built: &Built| {
+            let text = built.text(self.format)?;
             if let Some(folder) = files[number].parent() {
                 fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
             }
@@ -122,7 +122,7 @@ impl Run {
     }
 
     fn print(&self, renderer: &Renderer, targets: &[Target], reporter: &mut Reporter) -> Result<()> {
-        let work = |_, output: &Output| output::fragment(output, self.format).map(Cow::into_owned);
+        let work = |_, built: &Built| built.fragment(self.format).map(Cow::into_owned);
         let texts = self.render(renderer, targets, work, reporter)?;
         // Half of what was asked for could be applied by mistake.
         if texts.len() == targets.len() {
@@ -136,27 +136,28 @@ impl Run {
         &self,
         renderer: &Renderer,
         targets: &[Target],
-        work: impl Fn(usize, &Output) -> Result<String> + Sync,
+        work: impl Fn(usize, &Built) -> Result<String> + Sync,
         reporter: &mut Reporter,
     ) -> Result<Vec<String>> {
-        let finish = |number, output: Result<Output>| match output {
-            Ok(output) => Built {
-                warnings: output.warnings().to_vec(),
-                outcome: self.accept(&output).and_then(|()| work(number, &output)),
-            },
-            Err(error) => Built { warnings: Vec::new(), outcome: Err(error) },
+        let finish = |number, built: Result<Built>| match built {
+            Ok(built) => {
+                let warnings = built.warnings();
+                let text = self.accept(&warnings).and_then(|()| work(number, &built));
+                Outcome { warnings, text }
+            }
+            Err(error) => Outcome { warnings: Warnings::default(), text: Err(error) },
         };
         let mut progress = Progress::new(targets.len());
         let mut in_order = InOrder::default();
         let mut texts = Vec::with_capacity(targets.len());
         renderer.render_each(targets, self.jobs(targets.len()), finish, |event| {
-            let Event::Done(number, built) = event else { return progress.show() };
+            let Event::Done(number, outcome) = event else { return progress.show() };
             progress.advance();
-            in_order.put(number, built);
-            while let Some((number, built)) = in_order.take() {
+            in_order.put(number, outcome);
+            while let Some((number, outcome)) = in_order.take() {
                 progress.clear();
-                reporter.warnings(&built.warnings);
-                match built.outcome {
+                outcome.warnings.report(reporter);
+                match outcome.text {
                     Ok(text) => texts.push(text),
                     Err(error) => reporter.error(&error, Some(&targets[number].argument.to_string_lossy())),
                 }
@@ -166,8 +167,8 @@ impl Run {
         Ok(texts)
     }
 
-    fn accept(&self, output: &Output) -> Result<()> {
-        if self.strict { output::refuse_warnings(output) } else { Ok(()) }
+    fn accept(&self, warnings: &Warnings) -> Result<()> {
+        if self.strict { warnings.refuse() } else { Ok(()) }
     }
 
     fn jobs(&self, targets: usize) -> usize {

@@ -71,14 +71,15 @@ pub(super) fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()
     let strict = config.strict;
     let renderer = Renderer::new(config);
     let built = renderer.render_on_main(&arguments.target)?;
-    reporter.warnings(built.warnings());
+    let warnings = built.warnings();
+    warnings.report(reporter);
     if strict {
-        output::refuse_warnings(&built)?;
+        warnings.refuse()?;
     }
     match arguments.destination() {
-        Destination::Stdout(format) => output::to_stdout(&output::text(&built, format)?)?,
-        Destination::Path(path) if path.is_dir() => output::to_folder(path, &built)?,
-        Destination::Path(path) => output::replace(path, built.yaml().as_bytes())?,
+        Destination::Stdout(format) => output::to_stdout(&built.text(format)?)?,
+        Destination::Path(path) if path.is_dir() => output::to_folder(path, built.output())?,
+        Destination::Path(path) => output::replace(path, built.output().yaml().as_bytes())?,
     }
     // The process ends here; taking large trees apart node by node would only keep the user waiting.
     std::mem::forget((renderer, built));

@@ -6,12 +6,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
-use goregex::glob;
 use helm_lite::HelmVersion;
-use helm_lite::manifest::{self, Hook, Manifests};
 
 use super::values::ValueFlags;
-use crate::chart::{self, Release};
+use crate::chart::text::{Selection, Text, push_document};
+use crate::chart::{self, DEFAULT_NAME, Release};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
@@ -128,10 +127,13 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     if arguments.strict && !rendered.warnings.is_empty() {
         return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));
     }
-    let crds = if arguments.include_crds { rendered.crds } else { Vec::new() };
-    let text = Text { crds: &crds, manifests: &rendered.manifests, arguments };
+    let text = rendered.text(Selection {
+        crds: arguments.include_crds,
+        hooks: !arguments.no_hooks,
+        tests: !arguments.skip_tests,
+    });
     match &arguments.output_dir {
-        Some(folder) => text.write_files(folder, &name),
+        Some(folder) => write_files(text, folder, arguments.release_name.then_some(name.as_str())),
         None if arguments.show_only.is_empty() => output::to_stdout(&text.whole()),
         None => output::to_stdout(&text.only(&arguments.show_only)?),
     }
@@ -145,113 +147,41 @@ impl Arguments {
             }
             ([name, chart], None) => Ok((name.clone(), chart)),
             ([chart], Some(template)) => Ok((chart::release_name(template)?, chart)),
-            ([chart], None) => Ok(("release-name".to_owned(), chart)),
+            ([chart], None) => Ok((DEFAULT_NAME.to_owned(), chart)),
             _ => Err(Error::new(ErrorKind::Usage, "name a chart")),
         }
     }
 }
 
-/// What is printed of a rendered chart.
-struct Text<'t> {
-    /// Path and content.
-    crds: &'t [(String, String)],
-    manifests: &'t Manifests,
-    arguments: &'t Arguments,
-}
-
-impl Text<'_> {
-    fn hooks(&self) -> impl Iterator<Item = &Hook> {
-        let hooks = if self.arguments.no_hooks { &[] } else { self.manifests.hooks.as_slice() };
-        hooks.iter().filter(|hook| !(self.arguments.skip_tests && hook.is_test()))
-    }
-
-    /// The documents that are no hooks, CRDs first.
-    fn documents(&self) -> impl Iterator<Item = (&str, &str)> {
-        let crds = self.crds.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        crds.chain(
-            self.manifests.manifests.iter().map(|manifest| (manifest.path.as_str(), manifest.text.as_str())),
-        )
-    }
-
-    /// Everything: what is no hook trimmed at both ends, hooks as they are.
-    fn whole(&self) -> String {
-        let mut release = String::new();
-        for (path, text) in self.documents() {
-            push_document(&mut release, path, text);
+/// Writes a file for each template below a folder, each whole, and a line for each document.
+fn write_files(text: Text<'_>, folder: &Path, release: Option<&str>) -> Result<()> {
+    let templates = release.map_or_else(|| folder.to_path_buf(), |name| folder.join(name));
+    let crds = text.crds().iter().map(|(path, text)| (folder.join(path), path, text));
+    let documents = text.manifests().iter().chain(text.hooks().map(|hook| &hook.manifest));
+    let others = documents.map(|document| (templates.join(&document.path), &document.path, &document.text));
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    let mut wrote = String::new();
+    for (file, path, text) in crds.chain(others) {
+        if Path::new(path).components().any(|part| !matches!(part, Component::Normal(_))) {
+            return Err(Error::new(ErrorKind::Input, format!("`{path}` leads out of the folder")));
         }
-        let mut text = release.trim().to_owned();
-        text.push('\n');
-        for hook in self.hooks() {
-            push_document(&mut text, &hook.manifest.path, &hook.manifest.text);
-        }
-        text
-    }
-
-    /// The documents whose template matches, in the order of the patterns. As in Helm they are cut out of the whole.
-    fn only(&self, patterns: &[String]) -> Result<String> {
-        let whole = self.whole();
-        let documents = manifest::split(&whole);
-        let template = |document: &str| -> Option<String> {
-            let line = document.lines().find_map(|line| line.split_once("# Source: "))?.1;
-            Some(line.split_once('/')?.1.to_owned())
-        };
-        let mut text = String::new();
-        for wanted in patterns {
-            let mut found = false;
-            for document in &documents {
-                let Some(path) = template(document) else { continue };
-                if glob::matches(wanted, &path).unwrap_or(false) {
-                    let _ = writeln!(text, "---\n{document}");
-                    found = true;
-                }
-            }
-            if !found {
-                return Err(Error::new(
-                    ErrorKind::Input,
-                    format!("could not find template {wanted} in chart"),
-                ));
+        let _ = writeln!(wrote, "wrote {}", file.display());
+        match files.iter_mut().find(|(known, _)| *known == file) {
+            Some((_, content)) => push_document(content, path, text),
+            None => {
+                let mut content = String::new();
+                push_document(&mut content, path, text);
+                files.push((file, content));
             }
         }
-        Ok(text)
     }
-
-    /// A file for each template below a folder, each written whole, and a line for each document.
-    fn write_files(&self, folder: &Path, name: &str) -> Result<()> {
-        let templates = if self.arguments.release_name { folder.join(name) } else { folder.to_path_buf() };
-        let crds = self.crds.iter().map(|(path, text)| (folder.join(path), path.as_str(), text.as_str()));
-        let manifests = self.manifests.manifests.iter();
-        let documents = manifests.map(|manifest| (&manifest.path, &manifest.text));
-        let hooks = self.hooks().map(|hook| (&hook.manifest.path, &hook.manifest.text));
-        let others =
-            documents.chain(hooks).map(|(path, text)| (templates.join(path), path.as_str(), text.as_str()));
-        let mut files: Vec<(PathBuf, String)> = Vec::new();
-        let mut wrote = String::new();
-        for (file, path, text) in crds.chain(others) {
-            if Path::new(path).components().any(|part| !matches!(part, Component::Normal(_))) {
-                return Err(Error::new(ErrorKind::Input, format!("`{path}` leads out of the folder")));
-            }
-            let _ = writeln!(wrote, "wrote {}", file.display());
-            match files.iter_mut().find(|(known, _)| *known == file) {
-                Some((_, content)) => push_document(content, path, text),
-                None => {
-                    let mut content = String::new();
-                    push_document(&mut content, path, text);
-                    files.push((file, content));
-                }
-            }
-        }
-        let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
-        for folder in folders {
-            fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
-        }
-        for (file, content) in &files {
-            output::replace(file, content.as_bytes())?;
-        }
-        wrote.push('\n');
-        output::to_stdout(&wrote)
+    let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
+    for folder in folders {
+        fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
     }
-}
-
-fn push_document(text: &mut String, path: &str, document: &str) {
-    let _ = writeln!(text, "---\n# Source: {path}\n{document}");
+    for (file, content) in &files {
+        output::replace(file, content.as_bytes())?;
+    }
+    wrote.push('\n');
+    output::to_stdout(&wrote)
 }

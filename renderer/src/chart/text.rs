@@ -1,0 +1,102 @@
+//! What `helm template` prints of a rendered chart.
+//!
+//! In: the manifests, and which of them are wanted. Out: one text, or that of the documents of some templates.
+
+use std::fmt::Write as _;
+
+use goregex::glob;
+use helm_lite::manifest::{self, Hook, Manifest};
+
+use super::Rendered;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Which of a chart's documents are wanted beside its manifests.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Selection {
+    /// The files below `crds/`.
+    pub(crate) crds: bool,
+    /// Hooks, tests among them.
+    pub(crate) hooks: bool,
+    /// Hooks that are tests.
+    pub(crate) tests: bool,
+}
+
+/// The documents of a rendered chart that are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'t> {
+    pub(super) rendered: &'t Rendered,
+    pub(super) selection: Selection,
+}
+
+impl<'t> Text<'t> {
+    /// Path and content of CRDs.
+    pub(crate) fn crds(self) -> &'t [(String, String)] {
+        if self.selection.crds { &self.rendered.crds } else { &[] }
+    }
+
+    /// The documents that are no hooks.
+    pub(crate) fn manifests(self) -> &'t [Manifest] {
+        &self.rendered.manifests.manifests
+    }
+
+    /// The hooks.
+    pub(crate) fn hooks(self) -> impl Iterator<Item = &'t Hook> {
+        let hooks = if self.selection.hooks { self.rendered.manifests.hooks.as_slice() } else { &[] };
+        hooks.iter().filter(move |hook| self.selection.tests || !hook.is_test())
+    }
+
+    /// Everything: what is no hook trimmed at both ends, hooks as they are.
+    pub(crate) fn whole(self) -> String {
+        let mut release = String::new();
+        for (path, text) in self.crds() {
+            push_document(&mut release, path, text);
+        }
+        for manifest in self.manifests() {
+            push_document(&mut release, &manifest.path, &manifest.text);
+        }
+        let mut text = release.trim().to_owned();
+        text.push('\n');
+        for hook in self.hooks() {
+            push_document(&mut text, &hook.manifest.path, &hook.manifest.text);
+        }
+        text
+    }
+
+    /// The documents whose template matches, in the order of the patterns. As in Helm they are cut out of the whole.
+    ///
+    /// # Errors
+    /// A pattern that nothing matches.
+    pub(crate) fn only(self, patterns: &[String]) -> Result<String> {
+        let whole = self.whole();
+        let documents = manifest::split(&whole);
+        let mut text = String::new();
+        for wanted in patterns {
+            let mut found = false;
+            for document in &documents {
+                let Some(path) = template(document) else { continue };
+                if glob::matches(wanted, path).unwrap_or(false) {
+                    let _ = writeln!(text, "---\n{document}");
+                    found = true;
+                }
+            }
+            if !found {
+                return Err(Error::new(
+                    ErrorKind::Input,
+                    format!("could not find template {wanted} in chart"),
+                ));
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// The template that a document says it comes from, as a path in the chart.
+fn template(document: &str) -> Option<&str> {
+    let line = document.lines().find_map(|line| line.split_once("# Source: "))?.1;
+    Some(line.split_once('/')?.1)
+}
+
+/// Adds a document with the lines that Helm puts before it.
+pub(crate) fn push_document(text: &mut String, path: &str, document: &str) {
+    let _ = writeln!(text, "---\n# Source: {path}\n{document}");
+}

@@ -1,0 +1,124 @@
+//! The chart engine behind the kustomize engine's [`ChartInflator`]: `helmCharts` rendered in this process.
+//!
+//! In: what an entry asks for, as flags of `helm template`. Out: what that prints. Each chart is read once in a run,
+//! however many overlays inflate it, and nothing is written.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use helm_lite::values::{self, ValuesFile};
+use helm_lite::{DEBUG_ADVICE, HelmVersion, Warning};
+use kustomize::{ChartError, ChartInflator, RemoteChart};
+
+use crate::chart::text::Selection;
+use crate::chart::{self, DEFAULT_NAME, Release};
+use crate::charts;
+use crate::error::{Error, ErrorKind, Result};
+
+/// The charts of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Charts(Mutex<HashMap<PathBuf, Slot>>);
+
+/// A chart that is read once; who asks for it while it is being read waits.
+type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
+
+/// A chart as it was read, with what that gave warnings of.
+#[derive(Debug)]
+struct Loaded {
+    chart: helm_lite::Chart,
+    warnings: Vec<Warning>,
+}
+
+impl Charts {
+    fn get(&self, folder: &Path, boundary: Option<&Path>) -> Result<Arc<Loaded>> {
+        let slot = {
+            let mut charts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(charts.entry(folder.to_owned()).or_default())
+        };
+        slot.get_or_init(|| {
+            let mut warnings = Vec::new();
+            let chart = charts::load_within(folder, boundary, VERSION, &mut warnings)?;
+            Ok(Arc::new(Loaded { chart, warnings }))
+        })
+        .clone()
+    }
+}
+
+/// The generation of Helm that Kustomize runs.
+const VERSION: HelmVersion = HelmVersion::V4;
+
+/// Inflates the charts of one target.
+#[derive(Debug)]
+pub(crate) struct Inflator<'r> {
+    charts: &'r Charts,
+    warnings: Mutex<Vec<Warning>>,
+}
+
+impl<'r> Inflator<'r> {
+    pub(crate) fn new(charts: &'r Charts) -> Self {
+        Self { charts, warnings: Mutex::default() }
+    }
+
+    /// What the charts gave warnings of.
+    pub(crate) fn into_warnings(self) -> Vec<Warning> {
+        self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn render(&self, asked: &kustomize::Chart<'_>) -> Result<String> {
+        let loaded = self.charts.get(asked.folder, asked.repository)?;
+        let mut warnings = loaded.warnings.clone();
+        let files: Vec<ValuesFile<'_>> = asked
+            .values
+            .iter()
+            .map(|values| ValuesFile { name: &values.name, data: values.text.as_bytes() })
+            .collect();
+        let options = values::Options { files: &files, ..values::Options::default() };
+        let user = values::merge(&options, VERSION, &mut warnings)?;
+        let name = release_name(asked)?;
+        let release = Release {
+            name: &name,
+            namespace: asked.namespace,
+            is_upgrade: false,
+            kube_version: asked.kube_version,
+            api_versions: asked.api_versions,
+            version: VERSION,
+            checks_schemas: true,
+        };
+        let rendered = chart::render_loaded(loaded.chart.clone(), &user, &release, warnings)?;
+        let text = rendered
+            .text(Selection { crds: asked.include_crds, hooks: !asked.skip_hooks, tests: !asked.skip_tests })
+            .whole();
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(rendered.warnings);
+        Ok(text)
+    }
+}
+
+impl ChartInflator for Inflator<'_> {
+    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError> {
+        let message = format!("the chart `{}` from `{}` cannot be pulled", chart.name, chart.repo);
+        let hint = "put it into the folder of charts beside the kustomization";
+        Err(ChartError { message, hint: Some(hint.to_owned()), ..ChartError::default() })
+    }
+
+    fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<String, ChartError> {
+        self.render(chart).map_err(|error| ChartError {
+            // There is no such flag here, and the place is shown.
+            message: error.message().trim_end_matches(DEBUG_ADVICE).trim_end().to_owned(),
+            hint: error.help().map(str::to_owned),
+            place: error.place().cloned(),
+            trail: error.trail().iter().map(|step| (step.note.clone(), step.place.clone())).collect(),
+        })
+    }
+}
+
+fn release_name(asked: &kustomize::Chart<'_>) -> Result<String> {
+    match (asked.release_name, asked.name_template) {
+        (Some(_), Some(_)) => {
+            Err(Error::new(ErrorKind::Input, "`releaseName` and `nameTemplate` cannot both be given"))
+        }
+        (Some(name), None) => Ok(name.to_owned()),
+        (None, Some(template)) => chart::release_name(template),
+        (None, None) => Ok(DEFAULT_NAME.to_owned()),
+    }
+}
