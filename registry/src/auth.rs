@@ -1,0 +1,349 @@
+//! How a registry is shown who asks: Basic, or a token that its token server gives (distribution's auth specification).
+//!
+//! In: what the registry challenged, and where credentials are kept. Out: the header to send. Tokens are kept by
+//! credential and scope until nine tenths of their time are over; of many who want the same one asks for it. It refuses
+//! a token server without TLS where the registry has TLS.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::HeaderValue;
+use reqwest::{Method, StatusCode, Url};
+use serde::Deserialize;
+
+use crate::challenge::Challenge;
+use crate::credentials::{Credential, CredentialSource};
+use crate::error::{Error, ErrorKind, Result};
+use crate::problem;
+use crate::retry::{Failure, is_passing, retry_after, with_retries};
+use crate::settings::Retry;
+use crate::web::{Request, Web};
+
+/// Tokens are a few thousand bytes.
+const MAX_TOKEN: u64 = 1 << 20;
+
+/// What a token is good for where its server does not say.
+const LIFETIME: u64 = 60;
+
+/// For how long credentials are used again before they are looked up again.
+const CREDENTIAL_LIFETIME: Duration = Duration::from_secs(60);
+
+#[derive(Debug)]
+pub(crate) struct Authenticator {
+    registry: String,
+    is_plain: bool,
+    source: Option<Arc<dyn CredentialSource>>,
+    client_id: String,
+    retry: Retry,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    scheme: Option<Scheme>,
+    /// By repository, what its registry asked for beyond reading.
+    scopes: HashMap<String, BTreeSet<String>>,
+    credentials: HashMap<String, (Instant, Option<Credential>)>,
+    tokens: HashMap<TokenKey, Arc<Mutex<Option<Token>>>>,
+    hasher: RandomState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Scheme {
+    Basic,
+    Bearer { realm: Url, service: Option<String> },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct TokenKey {
+    credential: u64,
+    scopes: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Token {
+    header: HeaderValue,
+    until: Instant,
+}
+
+#[derive(Deserialize)]
+struct TokenAnswer {
+    token: Option<String>,
+    access_token: Option<String>,
+    expires_in: Option<f64>,
+}
+
+impl Authenticator {
+    pub(crate) fn new(
+        registry: &str,
+        is_plain: bool,
+        source: Option<Arc<dyn CredentialSource>>,
+        user_agent: &str,
+        retry: Retry,
+    ) -> Self {
+        let client_id = user_agent.split('/').next().unwrap_or_default().to_owned();
+        Self { registry: registry.to_owned(), is_plain, source, client_id, retry, state: Mutex::default() }
+    }
+
+    /// What to send for a repository, by what is known so far; for the registry itself where its name is empty.
+    pub(crate) fn header(&self, repository: &str, web: &Web) -> Result<Option<HeaderValue>> {
+        let scheme = self.lock().scheme.clone();
+        let Some(scheme) = scheme else { return Ok(None) };
+        let credential = self.credential(repository)?;
+        match (scheme, credential) {
+            (_, Some(Credential::Bearer(token))) => {
+                secret_header(&format!("Bearer {}", token.expose())).map(Some)
+            }
+            (Scheme::Basic, Some(Credential::Basic { user, password })) => {
+                basic(&user, password.expose()).map(Some)
+            }
+            (Scheme::Basic, _) => Ok(None),
+            (Scheme::Bearer { realm, service }, credential) => {
+                self.token(repository, &realm, service.as_deref(), credential.as_ref(), web).map(Some)
+            }
+        }
+    }
+
+    /// Takes note of a challenge, and forgets what was sent in vain.
+    pub(crate) fn challenged(
+        &self,
+        repository: &str,
+        challenges: &[Challenge],
+        sent: Option<&HeaderValue>,
+    ) -> Result<()> {
+        let Some((scheme, scope)) = self.choose(challenges)? else { return Ok(()) };
+        if sent.is_some() {
+            self.forget_credential(repository);
+        }
+        let slots: Vec<_> = {
+            let mut state = self.lock();
+            state.scheme = Some(scheme);
+            if let Some(scope) = scope.filter(|_| !repository.is_empty()) {
+                state.scopes.entry(repository.to_owned()).or_default().extend(scope);
+            }
+            state.tokens.values().cloned().collect()
+        };
+        for slot in slots {
+            // Another thread may have a new one already.
+            let mut token = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            *token = token.take().filter(|token| Some(&token.header) != sent);
+        }
+        Ok(())
+    }
+
+    /// Whether there is anything to show for a repository.
+    pub(crate) fn has_credential(&self, repository: &str) -> bool {
+        self.credential(repository).is_ok_and(|credential| credential.is_some())
+    }
+
+    fn choose(&self, challenges: &[Challenge]) -> Result<Option<(Scheme, Option<Vec<String>>)>> {
+        let find = |scheme: &str| challenges.iter().find(|challenge| challenge.scheme == scheme);
+        if let Some(bearer) = find("bearer")
+            && let Some(realm) = bearer.parameter("realm")
+        {
+            let realm = Url::parse(realm).ok().filter(|realm| matches!(realm.scheme(), "https" | "http"));
+            let realm = realm.ok_or_else(|| self.refused("its token server has no address"))?;
+            if realm.scheme() != "https" && !self.is_plain {
+                return Err(self.refused("its token server does not use TLS"));
+            }
+            let service = bearer.parameter("service").map(str::to_owned);
+            let scope = bearer.parameter("scope");
+            let scope = scope.map(|scope| scope.split_ascii_whitespace().map(str::to_owned).collect());
+            return Ok(Some((Scheme::Bearer { realm, service }, scope)));
+        }
+        Ok(find("basic").map(|_| (Scheme::Basic, None)))
+    }
+
+    fn refused(&self, reason: &str) -> Error {
+        let message = format!("the registry `{}` cannot be shown who asks: {reason}", self.registry);
+        Error::new(ErrorKind::Protocol, message)
+    }
+
+    fn credential(&self, repository: &str) -> Result<Option<Credential>> {
+        let Some(source) = &self.source else { return Ok(None) };
+        if let Some((since, credential)) = self.lock().credentials.get(repository)
+            && since.elapsed() < CREDENTIAL_LIFETIME
+        {
+            return Ok(credential.clone());
+        }
+        let credential = source.find(&self.registry, repository)?;
+        let known = (Instant::now(), credential.clone());
+        self.lock().credentials.insert(repository.to_owned(), known);
+        Ok(credential)
+    }
+
+    fn forget_credential(&self, repository: &str) {
+        if let Some(source) = &self.source {
+            source.forget();
+        }
+        self.lock().credentials.remove(repository);
+    }
+
+    fn token(
+        &self,
+        repository: &str,
+        realm: &Url,
+        service: Option<&str>,
+        credential: Option<&Credential>,
+        web: &Web,
+    ) -> Result<HeaderValue> {
+        let (scopes, slot) = self.slot(repository, credential);
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(token) = slot.as_ref().filter(|token| Instant::now() < token.until) {
+            return Ok(token.header.clone());
+        }
+        let asked = Instant::now();
+        let answer = with_retries(self.retry, || {
+            let (request, authorization) = self.token_request(realm, service, &scopes, credential)?;
+            self.ask_for_token(request, authorization.as_ref(), web)
+        })?;
+        let token = answer.token.or(answer.access_token).filter(|token| !token.is_empty());
+        let token = token.ok_or_else(|| self.refused("its token server gives no token"))?;
+        let header = secret_header(&format!("Bearer {token}"))
+            .map_err(|_| self.refused("the token of its server cannot be sent"))?;
+        let lifetime = answer.expires_in.filter(|seconds| *seconds > 0.0).unwrap_or(LIFETIME as f64);
+        let lifetime = Duration::try_from_secs_f64(lifetime * 0.9).unwrap_or(CREDENTIAL_LIFETIME);
+        let until = asked.checked_add(lifetime).unwrap_or(asked);
+        *slot = Some(Token { header: header.clone(), until });
+        Ok(header)
+    }
+
+    fn slot(
+        &self,
+        repository: &str,
+        credential: Option<&Credential>,
+    ) -> (Vec<String>, Arc<Mutex<Option<Token>>>) {
+        let mut state = self.lock();
+        let asked_for = state.scopes.get(repository).into_iter().flatten().cloned();
+        let mut scopes: Vec<String> = asked_for.collect();
+        if scopes.is_empty() && !repository.is_empty() {
+            scopes.push(format!("repository:{repository}:pull"));
+        }
+        let credential = state.hasher.hash_one(credential);
+        let slot = state.tokens.entry(TokenKey { credential, scopes: scopes.clone() }).or_default();
+        (scopes, Arc::clone(slot))
+    }
+
+    fn token_request(
+        &self,
+        realm: &Url,
+        service: Option<&str>,
+        scopes: &[String],
+        credential: Option<&Credential>,
+    ) -> Result<(Request<'static>, Option<HeaderValue>)> {
+        let mut url = realm.clone();
+        let mut request = Request {
+            method: Method::GET,
+            url: url.clone(),
+            headers: Vec::new(),
+            authorization: None,
+            form: None,
+        };
+        if let Some(Credential::Identity(token)) = credential {
+            // Only to have something that encodes forms.
+            url.set_query(None);
+            url.query_pairs_mut()
+                .append_pair("grant_type", "refresh_token")
+                .append_pair("service", service.unwrap_or_default())
+                .append_pair("client_id", &self.client_id)
+                .append_pair("scope", &scopes.join(" "))
+                .append_pair("refresh_token", token.expose());
+            request.method = Method::POST;
+            request.form = url.query().map(str::to_owned);
+            return Ok((request, None));
+        }
+        {
+            let mut query = url.query_pairs_mut();
+            query.extend_pairs(service.map(|service| ("service", service)));
+            query.extend_pairs(scopes.iter().map(|scope| ("scope", scope)));
+        }
+        request.url = url;
+        let authorization = match credential {
+            Some(Credential::Basic { user, password }) => Some(basic(user, password.expose())?),
+            _ => None,
+        };
+        Ok((request, authorization))
+    }
+
+    fn ask_for_token(
+        &self,
+        request: Request<'_>,
+        authorization: Option<&HeaderValue>,
+        web: &Web,
+    ) -> Result<TokenAnswer, Failure> {
+        let server = request.url.host_str().unwrap_or_default().to_owned();
+        let answer = web.send(Request { authorization, ..request })?;
+        let status = answer.status;
+        if status.is_success() {
+            let body = answer.body(MAX_TOKEN)?;
+            let parsed = serde_json::from_slice(&body);
+            return Ok(parsed.map_err(|_| self.refused("the answer of its token server cannot be read"))?);
+        }
+        let wait = retry_after(&answer.headers);
+        let said = problem::said(answer);
+        let kind = match status {
+            StatusCode::UNAUTHORIZED | StatusCode::BAD_REQUEST => ErrorKind::Unauthorized,
+            StatusCode::FORBIDDEN => ErrorKind::Denied,
+            StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
+            _ if is_passing(status) => ErrorKind::Unreachable,
+            _ => ErrorKind::Protocol,
+        };
+        let message = format!("the token server `{server}` of `{}` answers `{status}`{said}", self.registry);
+        let error = Error::new(kind, message);
+        if is_passing(status) {
+            return Err(Failure::Passing { error, wait });
+        }
+        Err(match kind {
+            ErrorKind::Unauthorized => error.hint(format!("check the credentials for `{}`", self.registry)),
+            _ => error,
+        }
+        .into())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn basic(user: &str, password: &str) -> Result<HeaderValue> {
+    secret_header(&format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}"))))
+}
+
+/// A header that does not print.
+fn secret_header(text: &str) -> Result<HeaderValue> {
+    let mut header = HeaderValue::from_str(text).map_err(|_| {
+        Error::new(ErrorKind::Credentials, "the credentials hold characters that cannot be sent")
+    })?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::challenge;
+
+    fn authenticator(is_plain: bool) -> Authenticator {
+        let source = Arc::new(Credential::basic("me", "s3cret"));
+        Authenticator::new("r.example", is_plain, Some(source), "tool/1.0", Retry::default())
+    }
+
+    #[test]
+    fn a_token_server_without_tls_gets_no_credentials_of_a_registry_with_tls() {
+        let challenges = challenge::parse([r#"Bearer realm="http://auth.example/token""#]);
+        assert!(authenticator(false).challenged("a", &challenges, None).is_err());
+        assert!(authenticator(true).challenged("a", &challenges, None).is_ok());
+        let nowhere = challenge::parse([r#"Bearer realm="ftp://auth.example/token""#]);
+        assert!(authenticator(true).challenged("a", &nowhere, None).is_err());
+    }
+
+    #[test]
+    fn credentials_are_not_printed() {
+        let shown = format!("{:?} {:?}", authenticator(false), basic("me", "s3cret").unwrap());
+        assert!(!shown.contains("s3cret") && !shown.contains("bWU6"), "{shown}");
+    }
+}

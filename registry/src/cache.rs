@@ -1,0 +1,176 @@
+//! What is kept between runs: a folder that any number of processes share.
+//!
+//! ```text
+//! content/sha256/HEX    manifests and configurations, by their digest
+//! tags/HASH             a list of tags with its validators
+//! digests/HASH          which manifest a tag was last
+//! ```
+//!
+//! A file is written beside its place and moved there in one step. What is read is checked: content by its name, the
+//! rest by the digest in its first line. What is damaged is removed and counts as absent.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::digest::Digest;
+use crate::error::{Error, ErrorKind, Result};
+use crate::tags::TagList;
+
+/// Nothing larger is written.
+const MAX_FILE: u64 = 128 << 20;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    root: PathBuf,
+}
+
+impl Cache {
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    pub(crate) fn content(&self, digest: &Digest) -> Option<Vec<u8>> {
+        let path = self.content_path(digest);
+        let bytes = read(&path)?;
+        if digest.matches(&bytes) {
+            return Some(bytes);
+        }
+        remove(&path);
+        None
+    }
+
+    pub(crate) fn put_content(&self, digest: &Digest, bytes: &[u8]) -> Result<()> {
+        write(&self.content_path(digest), &[bytes])
+    }
+
+    /// The list of tags that was had last from an address.
+    pub(crate) fn tags(&self, url: &str) -> Option<TagList> {
+        serde_json::from_slice(&self.checked("tags", url)?).ok()
+    }
+
+    pub(crate) fn put_tags(&self, url: &str, tags: &TagList) -> Result<()> {
+        let text =
+            serde_json::to_vec(tags).map_err(|error| Error::new(ErrorKind::Disk, error.to_string()))?;
+        self.put_checked("tags", url, &text)
+    }
+
+    /// The manifest that an address was last.
+    pub(crate) fn digest(&self, url: &str) -> Option<Digest> {
+        String::from_utf8(self.checked("digests", url)?).ok()?.parse().ok()
+    }
+
+    pub(crate) fn put_digest(&self, url: &str, digest: &Digest) -> Result<()> {
+        if self.digest(url).as_ref() == Some(digest) {
+            return Ok(());
+        }
+        self.put_checked("digests", url, digest.as_str().as_bytes())
+    }
+
+    fn content_path(&self, digest: &Digest) -> PathBuf {
+        self.root.join("content").join(digest.algorithm()).join(digest.hex())
+    }
+
+    fn named_path(&self, kind: &str, name: &str) -> PathBuf {
+        self.root.join(kind).join(Digest::of(name.as_bytes()).hex())
+    }
+
+    fn checked(&self, kind: &str, name: &str) -> Option<Vec<u8>> {
+        let path = self.named_path(kind, name);
+        let mut bytes = read(&path)?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let content = end.map(|end| bytes.split_off(end + 1));
+        bytes.pop();
+        match content {
+            Some(content) if Digest::of(&content).as_str().as_bytes() == bytes => Some(content),
+            _ => {
+                remove(&path);
+                None
+            }
+        }
+    }
+
+    fn put_checked(&self, kind: &str, name: &str, content: &[u8]) -> Result<()> {
+        let digest = Digest::of(content);
+        write(&self.named_path(kind, name), &[digest.as_str().as_bytes(), b"\n", content])
+    }
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).ok()?;
+    file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn remove(path: &Path) {
+    // Another process may have done it, or may have put a good one there: then that is fetched once more.
+    let _ = fs::remove_file(path);
+}
+
+fn write(path: &Path, parts: &[&[u8]]) -> Result<()> {
+    let failed = |error: io::Error| {
+        Error::new(ErrorKind::Disk, format!("the cache cannot write `{}`: {error}", path.display()))
+            .hint("name another folder for the cache")
+    };
+    let folder = path.parent().unwrap_or(path);
+    // For the user's eyes only: what is cached may be private.
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
+    for part in parts {
+        file.write_all(part).map_err(failed)?;
+    }
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn what_is_damaged_is_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        let digest = Digest::of(b"content");
+        assert_eq!(cache.content(&digest), None);
+        cache.put_content(&digest, b"content").unwrap();
+        assert_eq!(cache.content(&digest).as_deref(), Some(&b"content"[..]));
+        fs::write(cache.content_path(&digest), b"conten").unwrap();
+        assert_eq!(cache.content(&digest), None);
+        assert!(!cache.content_path(&digest).exists());
+
+        cache.put_digest("a", &digest).unwrap();
+        assert_eq!((cache.digest("a"), cache.digest("b")), (Some(digest), None));
+        for damaged in ["", "\n", "sha256:12\nsha256:34", "no line"] {
+            fs::write(cache.named_path("digests", "a"), damaged).unwrap();
+            assert_eq!(cache.digest("a"), None);
+        }
+        assert_eq!(cache.tags("a"), None);
+        cache.put_tags("a", &TagList::default()).unwrap();
+        assert_eq!(cache.tags("a"), Some(TagList::default()));
+    }
+
+    #[test]
+    fn many_may_write_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        let contents: Vec<Vec<u8>> = (0..8_u8).map(|byte| vec![byte; 100_000]).collect();
+        thread::scope(|scope| {
+            for content in &contents {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        cache.put_checked("tags", "same", content).unwrap();
+                        // Whoever wrote it, it is whole.
+                        assert!(contents.contains(&cache.checked("tags", "same").unwrap()));
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,307 @@
+//! One registry as this client sees it: its address, its limits, and who asks. In: what is asked. Out: the answer that
+//! is of use, after tokens were got, waits waited and passing failures passed; or why there is none.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{Method, StatusCode, Url};
+
+use crate::auth::Authenticator;
+use crate::challenge;
+use crate::error::{Error, ErrorKind, Result};
+use crate::limit::{Limiter, Permit};
+use crate::problem::{self, Subject};
+use crate::reference::{DOCKER_HUB, Repository};
+use crate::retry::{Failure, is_passing, retry_after, with_retries};
+use crate::settings::{Options, RegistrySettings, Retry};
+use crate::web::{Answer, Request, Web};
+
+/// Where Docker Hub's API is.
+const HUB_API: &str = "https://registry-1.docker.io";
+
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    registry: String,
+    base: Url,
+    default_namespace: Option<String>,
+    pub(crate) foreign_links: bool,
+    web: Web,
+    limiter: Limiter,
+    authenticator: Authenticator,
+    retry: Retry,
+}
+
+/// What is asked.
+pub(crate) struct Call<'c> {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) repository: Option<&'c Repository>,
+    pub(crate) subject: Subject<'c>,
+    pub(crate) accept: Option<&'static str>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// An answer that was read whole.
+pub(crate) struct Read {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(
+        registry: &str,
+        options: &Options,
+        settings: Option<&RegistrySettings>,
+    ) -> Result<Self> {
+        let base = base(registry, settings)?;
+        let source = settings.and_then(|settings| settings.credentials.as_ref());
+        let source = source.or(options.credentials.as_ref()).map(Arc::clone);
+        let is_plain = base.scheme() == "http";
+        Ok(Self {
+            registry: registry.to_owned(),
+            web: Web::new(&options.user_agent, options.timeout, settings, &base)?,
+            base,
+            default_namespace: settings.and_then(|settings| settings.default_namespace.clone()),
+            foreign_links: settings.is_some_and(|settings| settings.foreign_links),
+            limiter: Limiter::new(settings),
+            authenticator: Authenticator::new(registry, is_plain, source, &options.user_agent, options.retry),
+            retry: options.retry,
+        })
+    }
+
+    /// The address of something below `/v2/`.
+    pub(crate) fn url(&self, repository: &Repository, rest: &str) -> Url {
+        let name = repository.name();
+        let namespace = self.default_namespace.as_deref().filter(|_| !name.contains('/'));
+        let prefix = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
+        self.below(&format!("{prefix}{name}/{rest}"))
+    }
+
+    /// The address that tells whether one is let in.
+    pub(crate) fn root(&self) -> Url {
+        self.below("")
+    }
+
+    fn below(&self, rest: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}/v2/{rest}", self.base.path().trim_end_matches('/')));
+        url
+    }
+
+    /// The address that a page's link leads to, on this registry.
+    pub(crate) fn follow(&self, from: &Url, link: &str) -> Result<Url> {
+        let refused = |reason: &str| {
+            Error::new(
+                ErrorKind::Protocol,
+                format!("the next page of a list of `{}` {reason}", self.registry),
+            )
+        };
+        let target = from.join(link).map_err(|_| refused("has no address"))?;
+        let same_host = target.host_str() == from.host_str();
+        // Behind a proxy a registry may not know that it is spoken to over TLS, or on which port.
+        let same_port = target.port() == from.port();
+        if !(self.foreign_links || same_host && same_port) {
+            return Err(
+                refused("is on another host").hint("allow it for this registry, if it is its other name")
+            );
+        }
+        let mut url = self.base.clone();
+        let prefix = self.base.path().trim_end_matches('/');
+        if !prefix.is_empty() && target.path().starts_with("/v2/") {
+            url.set_path(&format!("{prefix}{}", target.path()));
+        } else {
+            url.set_path(target.path());
+        }
+        url.set_query(target.query());
+        Ok(url)
+    }
+
+    /// Asks, and reads the whole answer.
+    pub(crate) fn fetch(&self, call: &Call<'_>, limit: u64) -> Result<Read> {
+        self.exchange(|| {
+            self.attempt(call, |answer| {
+                let (status, headers) = (answer.status, answer.headers.clone());
+                Ok(Read { status, headers, body: answer.body(limit)? })
+            })
+        })
+        .map_err(|error| self.name(error, call))
+    }
+
+    /// Does an exchange that may need several attempts.
+    pub(crate) fn exchange<T>(&self, attempt: impl FnMut() -> Result<T, Failure>) -> Result<T> {
+        with_retries(self.retry, attempt)
+    }
+
+    /// Asks once, and once more where the registry wants to know who asks.
+    pub(crate) fn attempt<T>(
+        &self,
+        call: &Call<'_>,
+        receive: impl FnOnce(Answer) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let repository = call.repository.map_or("", Repository::name);
+        let header = self.authenticator.header(repository, &self.web)?;
+        let (mut permit, mut answer) = self.ask(call, header.as_ref())?;
+        if is_challenge(&answer) {
+            // A token may come from the same host, which must not wait for this.
+            drop(permit);
+            let values = answer.headers.get_all(WWW_AUTHENTICATE).iter();
+            let challenges = challenge::parse(values.filter_map(|value| value.to_str().ok()));
+            self.authenticator.challenged(repository, &challenges, header.as_ref())?;
+            let next = self.authenticator.header(repository, &self.web)?;
+            if next.is_none() || next == header {
+                return Err(self.unauthorized(call, answer).into());
+            }
+            (permit, answer) = self.ask(call, next.as_ref())?;
+            if is_challenge(&answer) {
+                return Err(self.unauthorized(call, answer).into());
+            }
+        }
+        let outcome = self.judge(call, answer, receive);
+        drop(permit);
+        outcome
+    }
+
+    fn ask(&self, call: &Call<'_>, header: Option<&HeaderValue>) -> Result<(Permit<'_>, Answer), Failure> {
+        let permit = self.limiter.enter(self.retry.patience).map_err(|wait| self.paused(wait))?;
+        Ok((permit, self.web.send(call.request(header))?))
+    }
+
+    fn judge<T>(
+        &self,
+        call: &Call<'_>,
+        answer: Answer,
+        receive: impl FnOnce(Answer) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let status = answer.status;
+        if status.is_success() || status == StatusCode::NOT_MODIFIED {
+            return receive(answer);
+        }
+        let wait = retry_after(&answer.headers);
+        let error = problem::error(&self.registry, call.repository, call.subject, answer);
+        if error.kind() == ErrorKind::RateLimited || is_passing(status) {
+            if let Some(wait) = wait {
+                self.limiter.pause(wait);
+            }
+            return Err(Failure::Passing { error, wait });
+        }
+        Err(error.into())
+    }
+
+    fn paused(&self, wait: Duration) -> Error {
+        let message =
+            format!("`{}` asked to be left alone for another {} s", self.registry, wait.as_secs() + 1);
+        Error::new(ErrorKind::RateLimited, message).retry_in(wait)
+    }
+
+    fn unauthorized(&self, call: &Call<'_>, answer: Answer) -> Error {
+        let repository = call.repository.map_or("", Repository::name);
+        let has_credential = self.authenticator.has_credential(repository);
+        let error = problem::error(&self.registry, call.repository, call.subject, answer);
+        if error.kind() != ErrorKind::Unauthorized {
+            return error;
+        }
+        if has_credential {
+            error.hint(format!("check the credentials for `{}`, and what they may read", self.registry))
+        } else {
+            error.hint(format!("there are no credentials for `{}`: log in, or check the name", self.registry))
+        }
+    }
+
+    /// Says what was asked for where an error does not.
+    pub(crate) fn name(&self, error: Error, call: &Call<'_>) -> Error {
+        let asked = call.repository.map_or_else(|| self.registry.clone(), Repository::to_string);
+        if error.message().contains(&asked) { error } else { error.during(format!("`{asked}`")) }
+    }
+}
+
+impl<'c> Call<'c> {
+    pub(crate) fn get(url: Url, repository: &'c Repository, subject: Subject<'c>) -> Self {
+        let (method, repository) = (Method::GET, Some(repository));
+        Self { method, url, repository, subject, accept: None, headers: Vec::new() }
+    }
+
+    fn request<'r>(&self, authorization: Option<&'r HeaderValue>) -> Request<'r> {
+        let mut headers = self.headers.clone();
+        headers.extend(self.accept.map(|accept| (ACCEPT, HeaderValue::from_static(accept))));
+        Request { method: self.method.clone(), url: self.url.clone(), headers, authorization, form: None }
+    }
+}
+
+/// What another host asks for is none of the registry's credentials.
+fn is_challenge(answer: &Answer) -> bool {
+    answer.status == StatusCode::UNAUTHORIZED && !answer.is_foreign
+}
+
+fn base(registry: &str, settings: Option<&RegistrySettings>) -> Result<Url> {
+    let is_plain = settings.is_some_and(|settings| settings.plain_http);
+    let text = match settings.and_then(|settings| settings.api.as_deref()) {
+        Some(api) if api.contains("://") => api.to_owned(),
+        Some(api) => format!("{}://{api}", if is_plain { "http" } else { "https" }),
+        None if registry == DOCKER_HUB => HUB_API.to_owned(),
+        None => format!("{}://{registry}", if is_plain { "http" } else { "https" }),
+    };
+    let base = Url::parse(&text).ok().filter(|url| {
+        let is_web = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
+        is_web && url.username().is_empty() && url.password().is_none() && url.query().is_none()
+    });
+    base.ok_or_else(|| {
+        let reason = format!("the API of the registry `{registry}` has no address that can be used");
+        Error::new(ErrorKind::Invalid, reason).hint("write it as `https://host` or `https://host/path`")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(settings: &RegistrySettings) -> Endpoint {
+        Endpoint::new("r.example", &Options::default(), Some(settings)).unwrap()
+    }
+
+    #[test]
+    fn the_api_may_be_elsewhere_and_below_a_path() {
+        let repository: Repository = "r.example/app".parse().unwrap();
+        let api = |api: &str, namespace: Option<&str>| {
+            let default_namespace = namespace.map(str::to_owned);
+            let settings =
+                RegistrySettings { api: Some(api.to_owned()), default_namespace, ..Default::default() };
+            endpoint(&settings).url(&repository, "tags/list").to_string()
+        };
+        assert_eq!(api("mirror.example:5000", None), "https://mirror.example:5000/v2/app/tags/list");
+        assert_eq!(
+            api("http://m/api/docker/x/", Some("team")),
+            "http://m/api/docker/x/v2/team/app/tags/list"
+        );
+        for wrong in ["ftp://h", "https://", "https://me:pw@h", "https://h?x=1"] {
+            let settings = RegistrySettings { api: Some(wrong.to_owned()), ..Default::default() };
+            assert!(base("r.example", Some(&settings)).is_err(), "{wrong}");
+        }
+        assert_eq!(base("docker.io", None).unwrap().as_str(), "https://registry-1.docker.io/");
+    }
+
+    #[test]
+    fn links_lead_to_the_same_host_or_nowhere() {
+        let settings =
+            RegistrySettings { api: Some("https://r.example/base".to_owned()), ..Default::default() };
+        let from = Url::parse("https://r.example/base/v2/a/tags/list").unwrap();
+        let endpoint = endpoint(&settings);
+        let leads = |link: &str| endpoint.follow(&from, link).map(String::from).ok();
+        let page = "https://r.example/base/v2/a/tags/list?last=x";
+        let next = Some(page.to_owned());
+        assert_eq!(leads("?last=x"), next);
+        assert_eq!(leads("/v2/a/tags/list?last=x"), next);
+        assert_eq!(leads("https://r.example/base/v2/a/tags/list?last=x"), next);
+        assert_eq!(leads("http://r.example/v2/a/tags/list?last=x"), next);
+        assert_eq!(leads("https://evil.example/v2/a/tags/list"), None);
+        assert_eq!(leads("https://r.example:8443/v2/a/tags/list"), None);
+        assert_eq!(leads("//evil.example/v2/"), None);
+        let relaxed = RegistrySettings { foreign_links: true, ..settings.clone() };
+        let relaxed = Endpoint::new("r.example", &Options::default(), Some(&relaxed)).unwrap();
+        assert_eq!(
+            relaxed.follow(&from, "http://internal:8081/v2/a/tags/list?last=x").unwrap().to_string(),
+            page
+        );
+    }
+}

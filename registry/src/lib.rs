@@ -1,0 +1,54 @@
+//! A client of container registries: OCI distribution and Docker's second protocol, as far as reading goes.
+//!
+//! In: references, settings, and where credentials are kept. Out: lists of tags, digests, manifests, content, and what
+//! is known of images. All of it is checked against its digest and has limits, and what cannot be had whole is not given
+//! in part. It blocks, has no state but what a [`Client`] holds, and reads neither environment nor clock but to wait.
+//!
+//! ```no_run
+//! use registry::{Client, Options, Reference};
+//!
+//! # fn main() -> registry::Result<()> {
+//! let client = Client::new(Options::default());
+//! let image: Reference = "nginx:1.27".parse()?;
+//! for tag in client.tags(image.repository())?.tags() {
+//!     println!("{tag}");
+//! }
+//! println!("{}", client.digest(&image)?);
+//! # Ok(())
+//! # }
+//! ```
+
+mod auth;
+mod blob;
+mod cache;
+mod challenge;
+mod client;
+mod credentials;
+mod digest;
+mod endpoint;
+mod error;
+mod image;
+mod limit;
+mod link;
+mod manifest;
+mod problem;
+mod reference;
+mod retry;
+mod secret;
+mod settings;
+mod tags;
+mod web;
+
+pub use client::Client;
+pub use credentials::{
+    Credential, CredentialChain, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable,
+    DockerConfig,
+};
+pub use digest::Digest;
+pub use error::{Error, ErrorKind, Result};
+pub use image::{Image, Wanted};
+pub use manifest::{Content, Descriptor, ImageManifest, Index, Manifest, Platform};
+pub use reference::{DOCKER_HUB, Reference, Repository, is_tag};
+pub use secret::Secret;
+pub use settings::{ClientCertificate, Options, RegistrySettings, Retry};
+pub use tags::TagList;

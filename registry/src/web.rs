@@ -1,0 +1,321 @@
+//! One request over `http(s)` with all its redirects. In: an address, headers, and who asks. Out: the answer of the last
+//! server. Who asks is shown to the first server only, never to another one that a redirect leads to; what was asked for
+//! over TLS is not taken without; bodies have an end.
+
+use std::error::Error as _;
+use std::io::{self, Read};
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+use reqwest::blocking::{Client, ClientBuilder, Response};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Identity, Method, StatusCode, Url};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::retry::Failure;
+use crate::settings::RegistrySettings;
+
+/// As many as browsers follow.
+const MAX_REDIRECTS: usize = 10;
+
+/// Connecting is quick or does not happen.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Speaks to one registry and to what it leads to.
+#[derive(Debug)]
+pub(crate) struct Web {
+    client: Client,
+    timeout: Duration,
+}
+
+/// What is asked.
+pub(crate) struct Request<'r> {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) authorization: Option<&'r HeaderValue>,
+    /// A form, already encoded.
+    pub(crate) form: Option<String>,
+}
+
+/// What the last server answers.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    /// The server is not the one that was asked.
+    pub(crate) is_foreign: bool,
+    response: Response,
+    deadline: Instant,
+}
+
+impl Web {
+    pub(crate) fn new(
+        user_agent: &str,
+        timeout: Duration,
+        settings: Option<&RegistrySettings>,
+        base: &Url,
+    ) -> Result<Self> {
+        let host = base.host_str().unwrap_or_default();
+        let wrong = |error: &reqwest::Error| {
+            let reason = format!("a connection to `{host}` cannot be prepared: {}", innermost(error));
+            Error::new(ErrorKind::Tls, reason)
+        };
+        let prepare = || {
+            let builder = builder(user_agent, timeout);
+            // As Go's: a proxy is not asked for what is on this machine.
+            Ok::<_, Error>(if is_loopback(host) { builder.no_proxy() } else { builder })
+        };
+        let builder = match settings {
+            Some(settings) => settings.apply(prepare()?, host)?,
+            None => prepare()?,
+        };
+        let client = match builder.build() {
+            // A machine without authorities can still speak to a registry without TLS.
+            Err(_) if base.scheme() == "http" => prepare()?.tls_certs_only([]).build(),
+            outcome => outcome,
+        };
+        Ok(Self { client: client.map_err(|error| wrong(&error))?, timeout })
+    }
+
+    /// Asks, and goes where redirects lead.
+    pub(crate) fn send(&self, request: Request<'_>) -> Result<Answer, Failure> {
+        let deadline = Instant::now() + self.timeout;
+        let origin = request.url.origin();
+        let mut url = request.url;
+        let mut is_foreign = false;
+        for _ in 0..=MAX_REDIRECTS {
+            let mut outgoing = self.client.request(request.method.clone(), url.clone());
+            for (name, value) in &request.headers {
+                outgoing = outgoing.header(name, value);
+            }
+            if let Some(authorization) = request.authorization.filter(|_| !is_foreign) {
+                outgoing = outgoing.header(AUTHORIZATION, authorization);
+            }
+            if let Some(form) = &request.form {
+                let kind = "application/x-www-form-urlencoded";
+                outgoing = outgoing.header(CONTENT_TYPE, kind).body(form.clone());
+            }
+            let response = outgoing.send().map_err(|error| explain(&error, &url, self.timeout))?;
+            let headers = response.headers().clone();
+            let status = response.status();
+            let Some(target) = redirect(&url, status, &headers)? else {
+                return Ok(Answer { status, headers, is_foreign, response, deadline });
+            };
+            if request.form.is_some() {
+                // It holds a secret.
+                return Err(refused(&url, "it redirects what is sent to it").into());
+            }
+            // Once elsewhere, nobody is trusted to lead back.
+            is_foreign |= target.origin() != origin;
+            url = target;
+        }
+        Err(refused(&url, "there are too many redirects").into())
+    }
+}
+
+impl Answer {
+    /// The first value of a header, where it is text.
+    pub(crate) fn header(&self, name: impl reqwest::header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The whole body.
+    pub(crate) fn body(mut self, limit: u64) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        self.copy(limit, |part| {
+            body.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(body)
+    }
+
+    /// Hands the body on in parts, until the deadline of a small one.
+    fn copy(&mut self, limit: u64, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<(), Failure> {
+        let mut part = vec![0; 16 << 10];
+        let mut total = 0_u64;
+        loop {
+            let count = self.read(&mut part)?;
+            if count == 0 {
+                return Ok(());
+            }
+            total += count as u64;
+            if total > limit {
+                let message = format!("the answer is larger than {}", size(limit));
+                return Err(Error::new(ErrorKind::TooLarge, message).into());
+            }
+            if Instant::now() > self.deadline {
+                let error = Error::new(ErrorKind::Unreachable, "the answer does not come to an end in time");
+                return Err(Failure::Passing { error, wait: None });
+            }
+            take(&part[..count])?;
+        }
+    }
+
+    /// The next part of the body.
+    pub(crate) fn read(&mut self, part: &mut [u8]) -> Result<usize, Failure> {
+        loop {
+            match self.response.read(part) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let reason = format!("the connection broke: {}", innermost(&error));
+                    let error = Error::new(ErrorKind::Unreachable, reason);
+                    return Err(Failure::Passing { error, wait: None });
+                }
+                Ok(count) => return Ok(count),
+            }
+        }
+    }
+}
+
+impl RegistrySettings {
+    fn apply(&self, mut builder: ClientBuilder, host: &str) -> Result<ClientBuilder> {
+        let wrong = |what: &str, error: &reqwest::Error| {
+            let reason = format!("the {what} for `{host}` cannot be used: {}", innermost(error));
+            Error::new(ErrorKind::Invalid, reason).hint("it must be PEM: `-----BEGIN …`")
+        };
+        if let Some(pem) = &self.authorities {
+            let authorities =
+                Certificate::from_pem_bundle(pem).map_err(|error| wrong("certificate authority", &error))?;
+            if authorities.is_empty() {
+                let reason = format!("the certificate authority for `{host}` holds no certificate");
+                return Err(Error::new(ErrorKind::Invalid, reason).hint("it must be PEM: `-----BEGIN …`"));
+            }
+            builder = builder.tls_certs_merge(authorities);
+        }
+        if let Some(own) = &self.client_certificate {
+            let mut pem = own.certificate.clone();
+            pem.push(b'\n');
+            pem.extend_from_slice(own.key.expose());
+            let identity = Identity::from_pem(&pem).map_err(|error| wrong("client certificate", &error))?;
+            builder = builder.identity(identity);
+        }
+        Ok(builder.tls_danger_accept_invalid_certs(self.insecure_tls))
+    }
+}
+
+/// A body's size for people.
+pub(crate) fn size(bytes: u64) -> String {
+    if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
+}
+
+/// The error at the bottom, which says most: `connection refused`, not `error sending request`.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
+fn builder(user_agent: &str, timeout: Duration) -> ClientBuilder {
+    static PROVIDER: Once = Once::new();
+    // A program that uses this library may have chosen one already.
+    PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    ClientBuilder::new()
+        .timeout(timeout)
+        .connect_timeout(CONNECT_TIMEOUT.min(timeout))
+        .user_agent(user_agent)
+        .redirect(Policy::none())
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Where a redirect leads, if the answer is one.
+fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>> {
+    if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let location = headers.get(LOCATION).and_then(|location| location.to_str().ok());
+    let target = location.and_then(|location| from.join(location).ok());
+    let Some(mut target) = target.filter(|target| matches!(target.scheme(), "http" | "https")) else {
+        return Err(refused(from, "it redirects to no address"));
+    };
+    if from.scheme() == "https" && target.scheme() != "https" {
+        return Err(refused(from, "it redirects to an address without TLS"));
+    }
+    // Such would be shown to the server as credentials.
+    let _ = target.set_username("");
+    let _ = target.set_password(None);
+    Ok(Some(target))
+}
+
+fn refused(url: &Url, reason: &str) -> Error {
+    let host = url.host_str().unwrap_or_default();
+    Error::new(ErrorKind::Protocol, format!("the answer of `{host}` is refused: {reason}"))
+}
+
+/// Why there was no answer.
+fn explain(error: &reqwest::Error, url: &Url, timeout: Duration) -> Failure {
+    let host = authority(url);
+    if error.is_timeout() {
+        let error =
+            Error::new(ErrorKind::Unreachable, format!("`{host}` does not answer within {timeout:?}"));
+        return Failure::Passing { error, wait: None };
+    }
+    if let Some(tls) = tls_error(error) {
+        let message = format!("no secure connection can be made to `{host}`: {tls}");
+        return Failure::Final(Error::new(ErrorKind::Tls, message).hint(match tls {
+            rustls::Error::InvalidCertificate(_) => "trust its authority, or let it not be checked",
+            _ => "does it speak plain http?",
+        }));
+    }
+    if error.is_builder() {
+        return Error::new(ErrorKind::Invalid, format!("`{host}` cannot be asked: {}", innermost(error)))
+            .into();
+    }
+    let error =
+        Error::new(ErrorKind::Unreachable, format!("`{host}` cannot be reached: {}", innermost(error)));
+    Failure::Passing { error, wait: None }
+}
+
+fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+            return Some(tls);
+        }
+        // What an error of io wraps is not among its sources.
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(tls) = wrapped.and_then(|wrapped| wrapped.downcast_ref::<rustls::Error>()) {
+            return Some(tls);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_stay_on_the_web_and_keep_tls() {
+        let leads = |from: &str, to: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(LOCATION, to.parse().unwrap());
+            redirect(&Url::parse(from).unwrap(), StatusCode::TEMPORARY_REDIRECT, &headers)
+        };
+        let target = |from, to| leads(from, to).unwrap().unwrap().to_string();
+        assert_eq!(target("https://a/v2/x", "/y"), "https://a/y");
+        assert_eq!(target("https://a/v2/x", "https://me:pw@b/y"), "https://b/y");
+        assert_eq!(target("http://a/", "https://b/"), "https://b/");
+        for to in ["http://a/", "file:///etc/passwd", "https://"] {
+            assert!(leads("https://a/", to).is_err(), "{to}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_known_by_name_and_address() {
+        assert!(["localhost", "127.0.0.1", "127.8.8.8", "[::1]"].into_iter().all(is_loopback));
+        assert!(["localhost.example", "10.0.0.1", "example"].into_iter().all(|host| !is_loopback(host)));
+    }
+}
