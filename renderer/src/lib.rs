@@ -14,7 +14,6 @@ mod functions;
 mod inflate;
 mod output;
 mod progress;
-mod redact;
 mod remote;
 mod render;
 mod report;

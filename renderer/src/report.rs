@@ -19,10 +19,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
+use gitremote::redact;
 use yamltree::{Place, Source};
 
 use crate::error::{Error, ErrorKind, Step};
-use crate::redact::redact;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();

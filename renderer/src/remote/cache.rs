@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::checkout::Link;
-use super::failure::{Failure, Result};
+use super::failure::{Result, cache_failure};
 
 /// What a killed process left behind is removed by others after this time. No fetch takes as long.
 const STALE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
@@ -92,13 +92,13 @@ impl Cache {
         let folder = self.root.join("staging");
         create_folders(&folder)?;
         remove_stale(&folder);
-        TempDir::new_in(&folder).map_err(|error| Failure::cache("make a folder in", &folder, &error))
+        TempDir::new_in(&folder).map_err(|error| cache_failure("make a folder in", &folder, &error))
     }
 
     fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let staging = self.staging()?;
         let staged = staging.path().join("file");
-        fs::write(&staged, bytes).map_err(|error| Failure::cache("write", &staged, &error))?;
+        fs::write(&staged, bytes).map_err(|error| cache_failure("write", &staged, &error))?;
         publish(&staged, path)
     }
 
@@ -151,7 +151,7 @@ impl CachedCommit {
     /// The submodules that it names.
     pub(super) fn links(&self) -> Result<Vec<Link>> {
         let path = self.folder.join("links");
-        let text = fs::read(&path).map_err(|error| Failure::cache("read", &path, &error))?;
+        let text = fs::read(&path).map_err(|error| cache_failure("read", &path, &error))?;
         Ok(Link::parse_all(&text))
     }
 
@@ -173,7 +173,7 @@ pub(super) fn publish(staged: &Path, place: &Path) -> Result<()> {
     }
     match fs::rename(staged, place) {
         Err(error) if place.is_dir() && is_taken(&error) => Ok(()),
-        Err(error) => Err(Failure::cache("write", place, &error)),
+        Err(error) => Err(cache_failure("write", place, &error)),
         Ok(()) => Ok(()),
     }
 }
@@ -185,7 +185,7 @@ fn is_taken(error: &io::Error) -> bool {
 /// Folders for the user's eyes only: what is cached may be private.
 fn create_folders(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| Failure::cache("make the folder", folder, &error))
+    made.map_err(|error| cache_failure("make the folder", folder, &error))
 }
 
 fn remove_stale(staging: &Path) {

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::tree::EntryKind;
-use kustomize::ErrorKind;
 
-use super::failure::{Failure, Result};
+use super::failure::{ErrorKind, Failure, Result, cache_failure};
 
 /// Files, folders and links of a tree; the largest known repositories have half as many.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -65,12 +64,12 @@ pub(super) fn write(repository: &gix::Repository, commit: ObjectId, folder: &Pat
         .find_commit(commit)
         .and_then(|commit| commit.tree_id())
         .map_err(|error| damaged(&error))?;
-    fs::create_dir(folder).map_err(|error| Failure::cache("make the folder", folder, &error))?;
+    fs::create_dir(folder).map_err(|error| cache_failure("make the folder", folder, &error))?;
     let mut checkout = Checkout::new(repository, folder.join("tree"));
     checkout.write(tree.detach())?;
     let links = folder.join("links");
     fs::write(&links, Link::write_all(&checkout.links))
-        .map_err(|error| Failure::cache("write", &links, &error))
+        .map_err(|error| cache_failure("write", &links, &error))
 }
 
 struct Checkout<'r> {
@@ -163,7 +162,7 @@ impl<'r> Checkout<'r> {
                 let reason = format!("the repository is damaged: it has `{}` twice", path.display());
                 Err(Failure::new(ErrorKind::Invalid, reason))
             }
-            made => made.map_err(|error| Failure::cache(doing, &full, &error)),
+            made => made.map_err(|error| cache_failure(doing, &full, &error)),
         }
     }
 }

@@ -9,15 +9,8 @@
 
 mod cache;
 mod checkout;
-mod conversation;
-mod credentials;
 mod failure;
-mod git;
-mod http;
-mod revision;
-mod session;
 mod slots;
-mod ssh;
 mod submodules;
 mod web;
 
@@ -26,16 +19,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use gitremote::{Access, HEAD};
 use gix::ObjectId;
-use kustomize::{ErrorKind, Remote, RemoteError, Repository};
+use kustomize::{Remote, RemoteError, Repository};
 
-use crate::redact::redact;
 use cache::{Cache, CachedCommit, CachedFile, CachedRepository};
-use failure::{Failure, Result};
-use revision::HEAD;
-use session::Session;
+use failure::{ErrorKind, Failure, Result, cache_failure, remote_error};
 use slots::Slots;
 use web::Answer;
+
+/// What this program is called to servers.
+const AGENT: &str = concat!("renderer/", env!("CARGO_PKG_VERSION"));
 
 /// Submodules of submodules.
 const MAX_SUBMODULE_DEPTH: usize = 16;
@@ -132,18 +126,18 @@ impl Remotes {
 
     fn fetch(&self, request: &Repository, cache: &Cache, repository: &CachedRepository) -> Result<ObjectId> {
         let staging = cache.staging()?;
-        let order = git::Order {
-            url: request.url.clone(),
-            revision: request.revision.clone(),
-            scratch: staging.path().join("scratch.git"),
-        };
+        let remote =
+            gitremote::Remote { url: request.url.clone(), access: Access::new(AGENT, request.timeout) };
         let known = repository.clone();
-        let fetched = Session::run(request.timeout, move |session| {
-            git::fetch(&order, |commit| known.commit(commit).exists(), session)
-        })?;
+        let fetched = gitremote::fetch_commit(
+            &remote,
+            request.revision.as_deref(),
+            &staging.path().join("scratch.git"),
+            move |commit| known.commit(commit).exists(),
+        )?;
         if let Some(objects) = &fetched.repository {
             let staged = staging.path().join("commit");
-            checkout::write(&git::open(objects)?, fetched.commit, &staged)?;
+            checkout::write(&gitremote::open_repository(objects)?, fetched.commit, &staged)?;
             repository.commit(fetched.commit).publish(&staged)?;
         }
         let revision = request.revision.as_deref().unwrap_or(HEAD);
@@ -168,7 +162,7 @@ impl Remotes {
         let staging = self.cache()?.staging()?;
         let staged = staging.path().join("whole");
         let place = |from: &PathBuf, to: PathBuf| {
-            submodules::link_tree(from, &to).map_err(|error| Failure::cache("write", &to, &error))
+            submodules::link_tree(from, &to).map_err(|error| cache_failure("write", &to, &error))
         };
         place(&commit.tree(), staged.clone())?;
         for submodule in submodules::find(request, &commit.tree(), links)? {
@@ -206,7 +200,7 @@ impl Remotes {
 
 impl Remote for Remotes {
     fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError> {
-        let folder = self.tree(repository, 0)?;
+        let folder = self.tree(repository, 0).map_err(|failure| remote_error(&failure))?;
         // The engine goes by real paths.
         let folder = folder.canonicalize().unwrap_or(folder);
         let mut addresses = self.addresses.write().unwrap_or_else(PoisonError::into_inner);
@@ -216,6 +210,6 @@ impl Remote for Remotes {
 
     fn file(&self, url: &str) -> Result<Arc<[u8]>, RemoteError> {
         let body = self.files.get(&url.to_owned(), Duration::ZERO, || self.body(url));
-        body.map_err(|failure| failure.during(format!("cannot get `{}`", redact(url))).into())
+        body.map_err(|failure| remote_error(&failure.during(format!("cannot get `{url}`"))))
     }
 }

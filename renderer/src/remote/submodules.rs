@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use kustomize::{ErrorKind, Repository};
+use kustomize::Repository;
 
 use super::checkout::Link;
-use super::failure::{Failure, Result};
+use super::failure::{ErrorKind, Failure, Result};
 
 /// The file in which a repository says where its submodules are.
 const GITMODULES: &str = ".gitmodules";

@@ -1,25 +1,25 @@
-//! Plain files over `http(s)`, and what is common to all that goes over it: TLS by rustls with the machine's
-//! certificates, bounds, and why a server could not be asked.
+//! Plain files over `http(s)`, within bounds.
 
 use std::io::Read;
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use kustomize::{ErrorKind, MAX_FILE};
+use gitremote::innermost;
+use gitremote::web::{client_builder, explain, refusal};
+use kustomize::MAX_FILE;
 use reqwest::StatusCode;
-use reqwest::blocking::{Client, ClientBuilder, Response};
+use reqwest::blocking::{Client, Response};
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use reqwest::redirect::{Action, Attempt, Policy};
 
-use super::failure::{Failure, Result, innermost};
+use super::AGENT;
+use super::failure::{ErrorKind, Failure, Result};
 
 /// How long getting a file may take; its address has no place for a timeout of its own.
 const TIMEOUT: Duration = Duration::from_secs(27);
 
 /// As many as browsers follow.
 const MAX_REDIRECTS: usize = 10;
-
-const USER_AGENT: &str = concat!("renderer/", env!("CARGO_PKG_VERSION"));
 
 /// Gets files.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Files {
     /// Gets a file, unless it still is the version with the tag.
     pub(super) fn get(&self, url: &str, known_tag: Option<&str>) -> Result<Answer> {
         let client = self.0.get_or_init(|| {
-            let builder = client_builder(TIMEOUT).redirect(Policy::custom(follow));
+            let builder = client_builder(AGENT, TIMEOUT).redirect(Policy::custom(follow));
             builder.build().map_err(|error| explain(&error, TIMEOUT))
         });
         let mut request = client.as_ref().map_err(Clone::clone)?.get(url);
@@ -69,14 +69,6 @@ fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// A client that gives up after some time.
-pub(super) fn client_builder(timeout: Duration) -> ClientBuilder {
-    static PROVIDER: Once = Once::new();
-    // A program that uses this library may have chosen one already.
-    PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    ClientBuilder::new().timeout(timeout).user_agent(USER_AGENT)
-}
-
 /// What was asked for over TLS is not taken without.
 fn follow(attempt: Attempt<'_>) -> Action {
     if attempt.previous().len() > MAX_REDIRECTS {
@@ -87,25 +79,6 @@ fn follow(attempt: Attempt<'_>) -> Action {
         return attempt.error("a redirect leads from https to an address without TLS");
     }
     attempt.follow()
-}
-
-/// Why there was no answer.
-pub(super) fn explain(error: &reqwest::Error, timeout: Duration) -> Failure {
-    if error.is_timeout() {
-        return Failure::timed_out(timeout);
-    }
-    let kind = if error.is_builder() { ErrorKind::Invalid } else { ErrorKind::Unavailable };
-    Failure::new(kind, innermost(error))
-}
-
-/// Why there was no answer that is of use.
-pub(super) fn refusal(status: StatusCode) -> Failure {
-    let kind = match status {
-        StatusCode::NOT_FOUND | StatusCode::GONE => ErrorKind::NotFound,
-        status if status.is_client_error() => ErrorKind::Denied,
-        _ => ErrorKind::Unavailable,
-    };
-    Failure::new(kind, format!("the server answers `{status}`"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fs;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,27 +11,29 @@ use gix::protocol::transport::client::TransportWithoutIO;
 use gix::protocol::transport::client::blocking_io::http::{
     GetResponse, Http, Options, PostBodyDataKind, PostResponse, Transport, reqwest as backend,
 };
-use kustomize::ErrorKind;
+use gix::url::Scheme;
 use reqwest::{Certificate, Proxy};
 
-use super::failure::{Failure, Result};
-use super::session::{Bounded, Session};
-use super::web;
+use crate::access::{Access, Credentials};
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::{Bounded, Session};
+use crate::web;
 
 /// gix's client of [`reqwest`], within bounds.
-pub(super) struct BoundedHttp {
+pub(crate) struct BoundedHttp {
     inner: backend::Remote,
     session: Arc<Session>,
 }
 
 /// Prepares a connection; the first request makes it.
-pub(super) fn connect(
+pub(crate) fn connect(
     url: &gix::Url,
     repository: &gix::Repository,
+    access: &Access,
     session: &Arc<Session>,
 ) -> Result<Transport<BoundedHttp>> {
     let unreadable = |error: gix::Error| {
-        Failure::new(ErrorKind::Unavailable, format!("git's configuration of http cannot be used: {error}"))
+        Error::new(ErrorKind::Unavailable, format!("git's configuration of http cannot be used: {error}"))
     };
     let address = url.to_bstring();
     let configured = repository.transport_options(address.as_slice(), None).map_err(unreadable)?;
@@ -40,7 +43,13 @@ pub(super) fn connect(
         }
         None => Options::default(),
     };
-    let settings = Settings::new(&options, repository, session.time_left())?;
+    if let Credentials::Bearer(token) = &access.credentials {
+        if url.scheme != Scheme::Https {
+            return Err(clear_text());
+        }
+        options.extra_headers.push(format!("Authorization: Bearer {}", token.read()?));
+    }
+    let settings = Settings::new(&options, repository, access, session.time_left())?;
     options.backend = Some(settings.into_backend());
     let http = BoundedHttp { inner: backend::Remote::default(), session: Arc::clone(session) };
     let mut transport = Transport::new_http(http, url.clone(), Protocol::V2, false);
@@ -48,25 +57,38 @@ pub(super) fn connect(
     Ok(transport)
 }
 
+/// Credentials are not shown to whoever listens.
+pub(crate) fn clear_text() -> Error {
+    let reason = "the server wants credentials, which are not sent in clear text";
+    Error::new(ErrorKind::Denied, reason).hint("use https")
+}
+
 /// What gix reads from git's configuration but leaves to its user to apply.
 struct Settings {
+    agent: String,
     timeout: Duration,
     certificates: Option<Vec<Certificate>>,
     proxy: Option<Proxy>,
 }
 
 impl Settings {
-    fn new(options: &Options, repository: &gix::Repository, timeout: Duration) -> Result<Self> {
+    fn new(
+        options: &Options,
+        repository: &gix::Repository,
+        access: &Access,
+        timeout: Duration,
+    ) -> Result<Self> {
         let wrong = |key: &str, error: &dyn std::fmt::Display| {
             let reason = format!("git's configuration `{key}` cannot be used: {error}");
-            Failure::new(ErrorKind::Unavailable, reason)
+            Error::new(ErrorKind::Unavailable, reason)
         };
-        let certificates = match &options.ssl_ca_info {
-            None => None,
-            Some(path) => {
-                let bundle = fs::read(path).map_err(|error| wrong("http.sslCAInfo", &error))?;
-                Some(Certificate::from_pem_bundle(&bundle).map_err(|error| wrong("http.sslCAInfo", &error))?)
-            }
+        let certificates = match (&access.authorities, &options.ssl_ca_info) {
+            (Some(path), _) => Some(certificates(path).map_err(|error| {
+                let reason = format!("the authorities in `{}` cannot be used: {error}", path.display());
+                Error::new(ErrorKind::Invalid, reason)
+            })?),
+            (None, Some(path)) => Some(certificates(path).map_err(|error| wrong("http.sslCAInfo", &error))?),
+            (None, None) => None,
         };
         // The proxies in the environment are reqwest's own affair.
         let proxy = match repository.config_snapshot().string("http.proxy") {
@@ -75,12 +97,12 @@ impl Settings {
             }
             _ => None,
         };
-        Ok(Self { timeout, certificates, proxy })
+        Ok(Self { agent: access.agent.clone(), timeout, certificates, proxy })
     }
 
     fn into_backend(self) -> Arc<Mutex<dyn Any + Send + Sync>> {
         let configure_client = move |_: ::reqwest::blocking::ClientBuilder| {
-            let mut builder = web::client_builder(self.timeout);
+            let mut builder = web::client_builder(&self.agent, self.timeout);
             if let Some(certificates) = self.certificates.clone() {
                 builder = builder.tls_certs_only(certificates);
             }
@@ -95,6 +117,15 @@ impl Settings {
         };
         Arc::new(Mutex::new(options))
     }
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
+    let bundle = fs::read(path).map_err(|error| error.to_string())?;
+    let certificates = Certificate::from_pem_bundle(&bundle).map_err(|error| error.to_string())?;
+    if certificates.is_empty() {
+        return Err("it has no certificate".to_owned());
+    }
+    Ok(certificates)
 }
 
 impl Http for BoundedHttp {

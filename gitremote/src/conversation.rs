@@ -14,68 +14,78 @@ use gix::protocol::transport::client::blocking_io::Transport;
 use gix::protocol::transport::{Protocol, Service};
 use gix::protocol::{Handshake, LsRefsCommand};
 use gix::url::Scheme;
-use kustomize::ErrorKind;
 
-use super::credentials::Credentials;
-use super::failure::{Failure, Result, cause};
-use super::http;
-use super::revision::Revision;
-use super::session::Session;
-use super::ssh::{Complaint, SshTransport};
-use super::web;
+use crate::access::{Access, Credentials};
+use crate::credentials::Answers;
+use crate::error::{Error, ErrorKind, Result, cause};
+use crate::program::{Complaint, ProgramTransport};
+use crate::revision::Revision;
+use crate::session::Session;
+use crate::web;
+use crate::{http, local, ssh};
 
 /// An object is taken apart in memory. Nothing that is built from is as large.
 const MAX_OBJECT: usize = 1 << 30;
 
 /// An object to ask a server for.
-pub(super) struct Wanted {
-    pub(super) object: ObjectId,
+pub(crate) struct Wanted {
+    pub(crate) object: ObjectId,
     /// The commit that it is or leads to, where the server says so.
-    pub(super) commit: Option<ObjectId>,
+    pub(crate) commit: Option<ObjectId>,
 }
 
 /// A server that has introduced itself.
-pub(super) struct Conversation<'r> {
-    repository: &'r gix::Repository,
-    session: Arc<Session>,
-    handshake: Handshake,
-    transport: Box<dyn Transport + 'r>,
+pub(crate) struct Conversation<'r> {
+    pub(crate) repository: &'r gix::Repository,
+    pub(crate) session: Arc<Session>,
+    pub(crate) handshake: Handshake,
+    pub(crate) transport: Box<dyn Transport + 'r>,
+    access: &'r Access,
     complaint: Option<Complaint>,
 }
 
 impl<'r> Conversation<'r> {
-    pub(super) fn open(
-        url: &gix::Url,
+    /// Calls a server at its address; `repository` has the configuration of whoever runs this.
+    pub(crate) fn open(
+        url: &'r gix::Url,
+        service: Service,
+        access: &'r Access,
         repository: &'r gix::Repository,
         session: &Arc<Session>,
     ) -> Result<Self> {
-        let (mut transport, complaint): (Box<dyn Transport>, _) = if url.scheme == Scheme::Ssh {
-            let (transport, complaint) = SshTransport::connect(url, repository, session)?;
-            (Box::new(transport), Some(complaint))
-        } else {
-            (Box::new(http::connect(url, repository, session)?), None)
+        let (mut transport, complaint): (Box<dyn Transport>, _) = match url.scheme {
+            Scheme::Ssh | Scheme::File => {
+                let prepared = if url.scheme == Scheme::Ssh {
+                    ssh::prepare(url, service, &access.ssh, repository)?
+                } else {
+                    local::prepare(url, service)
+                };
+                let (transport, complaint) = ProgramTransport::start(prepared, url, session)?;
+                (Box::new(transport), Some(complaint))
+            }
+            _ => (Box::new(http::connect(url, repository, access, session)?), None),
         };
-        let mut credentials = Credentials::new(repository);
+        let mut answers = Answers::new(&access.credentials, url, repository);
         let introduced = gix::protocol::handshake(
             &mut transport,
-            Service::UploadPack,
-            |action| credentials.answer(action),
+            service,
+            |action| answers.answer(action),
             Vec::new(),
             &mut Discard,
         );
         match introduced {
             Ok(handshake) => {
-                Ok(Self { repository, session: Arc::clone(session), handshake, transport, complaint })
+                Ok(Self { repository, session: Arc::clone(session), handshake, transport, access, complaint })
             }
             Err(error) => {
                 drop(transport);
-                Err(explain(&error, session, complaint))
+                Err(explain(&error, access, session, complaint))
             }
         }
     }
 
     /// The object behind a revision. A commit id is taken at its word.
-    pub(super) fn find(&mut self, revision: &Revision) -> Result<Wanted> {
+    pub(crate) fn find(&mut self, revision: &Revision) -> Result<Wanted> {
         match revision {
             Revision::Commit(id) => Ok(Wanted { object: *id, commit: Some(*id) }),
             Revision::Name(_, names) => {
@@ -89,7 +99,7 @@ impl<'r> Conversation<'r> {
     }
 
     /// The objects of all branches and tags.
-    pub(super) fn tips(&mut self) -> Result<Vec<ObjectId>> {
+    pub(crate) fn tips(&mut self) -> Result<Vec<ObjectId>> {
         let places = ["refs/heads/", "refs/tags/"];
         let references = self.references(&places.map(BString::from))?;
         let is_tip = |name: &BStr| places.iter().any(|place| name.starts_with_str(place));
@@ -111,19 +121,20 @@ impl<'r> Conversation<'r> {
         }
         let mut wanted = RefPrefixes::new();
         wanted.extend(prefixes.iter().cloned());
-        let command = LsRefsCommand::new(Some(wanted), &self.handshake.capabilities, agent());
+        let command = LsRefsCommand::new(Some(wanted), &self.handshake.capabilities, self.agent());
         let listed = command.invoke_blocking(&mut self.transport, &mut Discard, false);
         listed.map_err(|error| self.explain(&error))
     }
 
     /// Receives objects into the repository.
-    pub(super) fn receive(&mut self, objects: &[ObjectId], shallow: &Shallow) -> Result<()> {
+    pub(crate) fn receive(&mut self, objects: &[ObjectId], shallow: &Shallow) -> Result<()> {
         let pack_folder = self.repository.objects.store_ref().path().join("pack");
         let session = Arc::clone(&self.session);
+        let agent = self.agent();
         let context = fetch::Context {
             handshake: &mut self.handshake,
             transport: &mut self.transport,
-            user_agent: agent(),
+            user_agent: agent,
             trace_packetlines: false,
         };
         let options = fetch::Options {
@@ -163,19 +174,20 @@ impl<'r> Conversation<'r> {
         }
         match received {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Failure::new(ErrorKind::NotFound, "the server has nothing to send")),
+            Ok(None) => Err(Error::new(ErrorKind::NotFound, "the server has nothing to send")),
             Err(error) => Err(self.explain(&error)),
         }
     }
 
-    fn explain(&mut self, error: &gix::Error) -> Failure {
+    /// Says why the server could not be talked to.
+    pub(crate) fn explain(&mut self, error: &gix::Error) -> Error {
         self.session.end_program();
-        explain(error, &self.session, self.complaint.take())
+        explain(error, self.access, &self.session, self.complaint.take())
     }
-}
 
-fn agent() -> (&'static str, Option<String>) {
-    ("agent", Some(concat!("renderer/", env!("CARGO_PKG_VERSION")).into()))
+    fn agent(&self) -> (&'static str, Option<String>) {
+        ("agent", Some(self.access.agent.clone()))
+    }
 }
 
 fn wanted(reference: &Ref, name: &BStr) -> Option<Wanted> {
@@ -216,8 +228,7 @@ impl fetch::Negotiate for Wants<'_> {
     }
 }
 
-/// Says why a server could not be talked to.
-fn explain(error: &gix::Error, session: &Session, complaint: Option<Complaint>) -> Failure {
+fn explain(error: &gix::Error, access: &Access, session: &Session, complaint: Option<Complaint>) -> Error {
     if let Some(failure) = session.failure() {
         return failure;
     }
@@ -227,17 +238,33 @@ fn explain(error: &gix::Error, session: &Session, complaint: Option<Complaint>) 
             None => web::explain(error, session.time_left()),
         };
     }
+    // One of ours: a secret that cannot be read.
+    if let Some(error) = error.downcast_any_ref::<Error>() {
+        return error.clone();
+    }
     if error.is_unauthenticated() {
-        return Failure::new(ErrorKind::Denied, "the server wants credentials, and has got none that it takes")
-            .hint("git's credential helpers are asked, the terminal is not; a server may also hide what it does not have");
+        return unauthenticated(&access.credentials);
     }
     if matches!(error.downcast_any_ref(), Some(client::Error::AuthenticationRefused(_))) {
-        return Failure::new(
-            ErrorKind::Denied,
-            "the server wants credentials, which are not sent in clear text",
-        )
-        .hint("use https");
+        return http::clear_text();
     }
-    let reason = complaint.and_then(Complaint::last_line).unwrap_or_else(|| cause(error));
-    Failure::new(ErrorKind::Unavailable, reason)
+    let Some(complaint) = complaint.and_then(Complaint::last_line) else {
+        return Error::new(ErrorKind::Unavailable, cause(error));
+    };
+    match ssh::advice(&complaint) {
+        Some((kind, hint)) => Error::new(kind, complaint).hint(hint),
+        None => Error::new(ErrorKind::Unavailable, complaint),
+    }
+}
+
+fn unauthenticated(credentials: &Credentials) -> Error {
+    if let Credentials::Configured = credentials {
+        return Error::new(
+            ErrorKind::Denied,
+            "the server wants credentials, and has got none that it takes",
+        )
+        .hint("git's credential helpers are asked, the terminal is not; a server may also hide what it does not have");
+    }
+    Error::new(ErrorKind::Denied, "the server does not take the credentials that were given")
+        .hint("a server may also hide what they do not let see")
 }

@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kustomize::ErrorKind;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::failure::{Failure, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// More than the packs of all but a handful of repositories at depth one.
 const MAX_RECEIVED: u64 = 2 << 30;
@@ -21,19 +20,19 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An exchange that is going on.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(crate) struct Session {
     timeout: Duration,
     deadline: Instant,
     /// How many more bytes may come.
     budget: AtomicU64,
     /// Looked at by what works on received data.
-    pub(super) stopped: AtomicBool,
+    pub(crate) stopped: AtomicBool,
     program: Mutex<Option<Child>>,
 }
 
 impl Session {
     /// Does work that talks to a server on a thread of its own, and returns when it is done or the time is over.
-    pub(super) fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         timeout: Duration,
         work: impl FnOnce(&Arc<Session>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -45,17 +44,17 @@ impl Session {
             let _ = sender.send(work(&of_worker));
         });
         let worker = worker.map_err(|error| {
-            Failure::new(ErrorKind::Unavailable, format!("a thread cannot be started: {error}"))
+            Error::new(ErrorKind::Unavailable, format!("a thread cannot be started: {error}"))
         })?;
         match receiver.recv_timeout(session.timeout) {
             Ok(outcome) => outcome,
             Err(RecvTimeoutError::Timeout) => {
                 session.stop();
-                Err(Failure::timed_out(session.timeout))
+                Err(Error::timed_out(session.timeout))
             }
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => Err(Failure::timed_out(session.timeout)),
+                Ok(()) => Err(Error::timed_out(session.timeout)),
             },
         }
     }
@@ -71,12 +70,12 @@ impl Session {
     }
 
     /// How much time is left.
-    pub(super) fn time_left(&self) -> Duration {
+    pub(crate) fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Takes charge of a program that talks to the server and leads a group of processes.
-    pub(super) fn adopt(&self, program: Child) {
+    pub(crate) fn adopt(&self, program: Child) {
         let mut adopted = self.program.lock().unwrap_or_else(PoisonError::into_inner);
         end(adopted.replace(program));
         if self.stopped.load(Ordering::Relaxed) {
@@ -85,7 +84,7 @@ impl Session {
     }
 
     /// Ends the program that talks to the server.
-    pub(super) fn end_program(&self) {
+    pub(crate) fn end_program(&self) {
         end(self.program.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
@@ -95,13 +94,13 @@ impl Session {
     }
 
     /// Why the session itself made its work fail, if it did.
-    pub(super) fn failure(&self) -> Option<Failure> {
+    pub(crate) fn failure(&self) -> Option<Error> {
         if self.time_left().is_zero() {
-            return Some(Failure::timed_out(self.timeout));
+            return Some(Error::timed_out(self.timeout));
         }
         (self.budget.load(Ordering::Relaxed) == 0).then(|| {
             let reason = format!("the server sends more than {} MiB", MAX_RECEIVED >> 20);
-            Failure::new(ErrorKind::Limit, reason)
+            Error::new(ErrorKind::Limit, reason)
         })
     }
 
@@ -128,13 +127,13 @@ fn end(program: Option<Child>) {
 }
 
 /// What comes from a server, within the session's bounds.
-pub(super) struct Bounded<R> {
+pub(crate) struct Bounded<R> {
     inner: R,
     session: Arc<Session>,
 }
 
 impl<R> Bounded<R> {
-    pub(super) fn new(inner: R, session: &Arc<Session>) -> Self {
+    pub(crate) fn new(inner: R, session: &Arc<Session>) -> Self {
         Self { inner, session: Arc::clone(session) }
     }
 }

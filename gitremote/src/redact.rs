@@ -10,7 +10,8 @@ use std::ops::Range;
 const SECRET_NAMES: &[&str] = &["token", "secret", "passw", "sig", "key", "auth", "credential", "code"];
 
 /// The text with stars in place of secrets.
-pub(crate) fn redact(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn redact(text: &str) -> Cow<'_, str> {
     let secrets = secrets(text);
     if secrets.is_empty() {
         return Cow::Borrowed(text);

@@ -1,5 +1,5 @@
-//! What a git server is shown: credentials of the address, of `.netrc`, of git's helpers. Nobody is asked at a terminal,
-//! as builds run side by side and unattended.
+//! What a git server is shown: given credentials, or those of the address, of `.netrc`, of git's helpers. Nobody is asked
+//! at a terminal, as programs run side by side and unattended; and what is given for one server is shown to no other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,28 +8,43 @@ use gix::credentials::helper::{Action, Cascade, NextAction};
 use gix::credentials::protocol::{Context, Outcome};
 use gix::sec::identity::Account;
 
+use crate::access::Credentials;
+
 /// A `.netrc` has a line for each host that somebody logs in to.
 const MAX_NETRC: u64 = 1 << 20;
 
 /// Finds credentials for one exchange with a server.
-pub(super) struct Credentials<'r> {
+pub(crate) struct Answers<'r> {
+    given: &'r Credentials,
+    /// The address that they are given for.
+    url: &'r gix::Url,
     repository: &'r gix::Repository,
     /// Those that were asked, to hear whether what they gave was of use.
     asked: Option<(Cascade, gix::prompt::Options)>,
 }
 
-impl<'r> Credentials<'r> {
+impl<'r> Answers<'r> {
     /// With the helpers that the configuration of a repository's user names.
-    pub(super) fn new(repository: &'r gix::Repository) -> Self {
-        Self { repository, asked: None }
+    pub(crate) fn new(given: &'r Credentials, url: &'r gix::Url, repository: &'r gix::Repository) -> Self {
+        Self { given, url, repository, asked: None }
     }
 
     /// Does what gix asks for: to get credentials, or to hear whether they were of use.
-    pub(super) fn answer(&mut self, action: Action) -> gix::Result<Option<Outcome>> {
+    pub(crate) fn answer(&mut self, action: Action) -> gix::Result<Option<Outcome>> {
         if let Action::Get(context) = &action {
             // After a redirect it is another address than the first.
             let url = gix::url::parse(context.url.clone().unwrap_or_default())?;
-            if let Some(identity) = netrc_path().and_then(|path| of_netrc(&path, url.host()?)) {
+            let account = match self.given {
+                Credentials::Configured => netrc_path().and_then(|path| of_netrc(&path, url.host()?)),
+                // It has been shown, and was not enough.
+                Credentials::Bearer(_) => return Ok(None),
+                Credentials::Account { .. } if !is_same_server(&url, self.url) => return Ok(None),
+                Credentials::Account { username, password } => {
+                    let password = password.read().map_err(gix::Error::from_error)?;
+                    Some(Account { username: username.clone(), password, oauth_refresh_token: None })
+                }
+            };
+            if let Some(identity) = account {
                 return Ok(Some(Outcome { identity, next: NextAction::from(Context::default()) }));
             }
             let (helpers, _, mut prompt) = self.repository.config_snapshot().credential_helpers(url)?;
@@ -42,6 +57,12 @@ impl<'r> Credentials<'r> {
             None => Ok(None),
         }
     }
+}
+
+fn is_same_server(one: &gix::Url, other: &gix::Url) -> bool {
+    one.scheme == other.scheme
+        && one.host() == other.host()
+        && one.port_or_default() == other.port_or_default()
 }
 
 /// Where curl looks, and with it git.
@@ -130,6 +151,16 @@ mod tests {
 
     fn found(text: &str, host: &str) -> Option<(String, String)> {
         find(text, host).map(|account| (account.username, account.password))
+    }
+
+    #[test]
+    fn what_is_given_for_a_server_is_for_no_other() {
+        let url = |text: &str| gix::url::parse(text).unwrap();
+        let ours = url("https://h.example/org/repo");
+        assert!(is_same_server(&url("https://h.example:443/elsewhere"), &ours));
+        for other in ["https://h.example:8443/org/repo", "http://h.example/org/repo", "https://g.example/"] {
+            assert!(!is_same_server(&url(other), &ours), "{other}");
+        }
     }
 
     #[test]

@@ -1,13 +1,8 @@
-//! git over ssh: the user's `ssh` program, which knows keys, agents and hosts, carries the bytes.
-//!
-//! It never asks anything (`BatchMode`), and whom to trust is its own affair: an unknown host key is a failure. A user,
-//! host or path that would read as an option is refused.
+//! git over the standard streams of a program: `ssh`, or git itself for a repository on this machine's disk.
 
 use std::any::Any;
 use std::borrow::Cow;
-use std::ffi::{OsStr, OsString};
 use std::io::{BufReader, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -15,56 +10,62 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use gix::bstr::{BStr, ByteSlice};
+use gix::bstr::BStr;
 use gix::protocol::transport::client::blocking_io::{RequestWriter, SetServiceResponse, Transport};
 use gix::protocol::transport::client::git::ConnectMode;
 use gix::protocol::transport::client::git::blocking_io::Connection;
 use gix::protocol::transport::client::{self, MessageKind, TransportWithoutIO, WriteMode};
 use gix::protocol::transport::{Protocol, Service};
-use gix::url::ArgumentSafety;
-use kustomize::ErrorKind;
 
-use super::failure::{Failure, Result};
-use super::session::{Bounded, Session};
+use crate::access::SecretFile;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::{Bounded, Session};
 
-/// How much of what ssh says on its standard error is kept.
+/// How much of what a program says on its standard error is kept.
 const MAX_COMPLAINT: usize = 16 << 10;
 
-/// How long it may take after ssh has ended.
+/// How long it may take after the program has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// What a program must not inherit, so that it does not take the caller's repository for its own.
-const REPOSITORY_VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE"];
+const REPOSITORY_VARIABLES: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+];
 
-/// A connection to `git upload-pack` on the other side.
-pub(super) struct SshTransport {
+/// A program to start, and what must stay while it runs.
+pub(crate) struct Prepared {
+    pub(crate) command: Command,
+    pub(crate) key: Option<SecretFile>,
+}
+
+/// A connection to a service of git's through a program.
+pub(crate) struct ProgramTransport {
     connection: Connection<BufReader<Bounded<ChildStdout>>, ChildStdin>,
     url: gix::Url,
     session: Arc<Session>,
+    _key: Option<SecretFile>,
 }
 
-/// What ssh says on its standard error.
-pub(super) struct Complaint {
+/// What a program says on its standard error.
+pub(crate) struct Complaint {
     said: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,
 }
 
-impl SshTransport {
-    /// Starts ssh; with what it will have complained about.
-    pub(super) fn connect(
+impl ProgramTransport {
+    /// Starts the program; with what it will have complained about.
+    pub(crate) fn start(
+        prepared: Prepared,
         url: &gix::Url,
-        repository: &gix::Repository,
         session: &Arc<Session>,
     ) -> Result<(Self, Complaint)> {
-        let arguments = arguments(url)?;
-        let options = repository.ssh_connect_options().map_err(|error| {
-            Failure::new(
-                ErrorKind::Unavailable,
-                format!("git's configuration of ssh cannot be read: {error}"),
-            )
-        })?;
-        let mut command = command(options.ssh_command(), options.disallow_shell);
-        command.args(arguments).env("GIT_PROTOCOL", "version=2");
+        let Prepared { mut command, key } = prepared;
+        command.env("GIT_PROTOCOL", "version=2");
         for name in REPOSITORY_VARIABLES {
             command.env_remove(name);
         }
@@ -72,8 +73,8 @@ impl SshTransport {
         command.process_group(0);
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut program = spawned.map_err(|error| {
-            let sentence = format!("`{}` cannot be run: {error}", options.ssh_command().display());
-            Failure::new(ErrorKind::Unavailable, sentence)
+            let sentence = format!("`{}` cannot be run: {error}", command.get_program().display());
+            Error::new(ErrorKind::Unavailable, sentence)
         })?;
         let piped = "all three were asked for";
         let (stdin, stdout) = (program.stdin.take().expect(piped), program.stdout.take().expect(piped));
@@ -88,57 +89,14 @@ impl SshTransport {
             ConnectMode::Process,
             false,
         );
-        Ok((Self { connection, url: url.clone(), session: Arc::clone(session) }, complaint))
+        Ok((Self { connection, url: url.clone(), session: Arc::clone(session), _key: key }, complaint))
     }
 }
 
-impl Drop for SshTransport {
+impl Drop for ProgramTransport {
     fn drop(&mut self) {
         self.session.end_program();
     }
-}
-
-/// The program: a file, or the command line that `GIT_SSH_COMMAND` and `core.sshCommand` hold.
-fn command(program: &OsStr, disallow_shell: bool) -> Command {
-    if disallow_shell || !program.as_bytes().contains_str(b" ") {
-        return Command::new(program);
-    }
-    let mut script = OsString::from(program);
-    script.push(" \"$@\"");
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(script).arg(program);
-    shell
-}
-
-fn arguments(url: &gix::Url) -> Result<Vec<OsString>> {
-    let refused = |what: &str, text: &str| {
-        Failure::new(ErrorKind::Denied, format!("the {what} `{text}` would read as an option of ssh"))
-    };
-    let host = match url.host_as_argument() {
-        ArgumentSafety::Usable(host) => host,
-        ArgumentSafety::Dangerous(host) => return Err(refused("host", host)),
-        ArgumentSafety::Absent => {
-            return Err(Failure::new(ErrorKind::Invalid, "the address has no host"));
-        }
-    };
-    let destination = match url.user_as_argument() {
-        ArgumentSafety::Usable(user) => format!("{user}@{host}"),
-        ArgumentSafety::Dangerous(user) => return Err(refused("user", user)),
-        ArgumentSafety::Absent => host.to_owned(),
-    };
-    let path = gix::url::expand_path::for_shell(url.path.clone());
-    if path.starts_with(b"-") {
-        return Err(refused("path", &path.to_str_lossy()));
-    }
-    let mut arguments: Vec<OsString> =
-        ["-o", "BatchMode=yes", "-o", "SendEnv=GIT_PROTOCOL"].map(OsString::from).to_vec();
-    if let Some(port) = url.port {
-        arguments.extend([OsString::from("-p"), port.to_string().into()]);
-    }
-    let mut remote_command = b"git-upload-pack ".to_vec();
-    remote_command.extend_from_slice(&gix::quote::single(path.as_ref()));
-    arguments.extend([destination.into(), OsStr::from_bytes(&remote_command).to_owned()]);
-    Ok(arguments)
 }
 
 impl Complaint {
@@ -159,8 +117,8 @@ impl Complaint {
         Self { said, end }
     }
 
-    /// The last line of it, once ssh has ended.
-    pub(super) fn last_line(self) -> Option<String> {
+    /// The last line of it, once the program has ended.
+    pub(crate) fn last_line(self) -> Option<String> {
         // A connection that ssh shares between its runs keeps the stream open.
         let _ = self.end.recv_timeout(LAST_WORDS);
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,7 +127,7 @@ impl Complaint {
     }
 }
 
-impl TransportWithoutIO for SshTransport {
+impl TransportWithoutIO for ProgramTransport {
     fn to_url(&self) -> Cow<'_, BStr> {
         Cow::Owned(self.url.to_bstring())
     }
@@ -183,7 +141,7 @@ impl TransportWithoutIO for SshTransport {
     }
 }
 
-impl Transport for SshTransport {
+impl Transport for ProgramTransport {
     fn handshake<'a>(
         &mut self,
         service: Service,

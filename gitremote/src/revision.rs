@@ -2,22 +2,21 @@
 
 use gix::ObjectId;
 use gix::bstr::BString;
-use kustomize::ErrorKind;
 
-use super::failure::{Failure, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What a repository's current branch goes by.
-pub(super) const HEAD: &str = "HEAD";
+pub const HEAD: &str = "HEAD";
 
 /// A revision as an entry names it.
-pub(super) enum Revision {
+pub(crate) enum Revision {
     Commit(ObjectId),
     /// The names that it may have in full, in the order in which git looks for them.
     Name(String, Vec<BString>),
 }
 
 impl Revision {
-    pub(super) fn parse(revision: Option<&str>) -> Result<Self> {
+    pub(crate) fn parse(revision: Option<&str>) -> Result<Self> {
         let name = revision.unwrap_or(HEAD);
         if name.len() == gix::hash::Kind::Sha1.len_in_hex()
             && let Ok(id) = ObjectId::from_hex(name.as_bytes())
@@ -26,7 +25,7 @@ impl Revision {
         }
         if gix::validate::reference::name_partial(name.into()).is_err() {
             let reason = format!("`{name}` is no name of a branch or tag and no commit id in full");
-            return Err(Failure::new(ErrorKind::Invalid, reason));
+            return Err(Error::new(ErrorKind::Invalid, reason));
         }
         // git's ref_rev_parse_rules (refs.c).
         let places = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
@@ -35,18 +34,18 @@ impl Revision {
         Ok(Self::Name(name.to_owned(), names))
     }
 
-    pub(super) fn missing(&self) -> Failure {
+    pub(crate) fn missing(&self) -> Error {
         let name = match self {
             Self::Commit(id) => {
-                return Failure::new(ErrorKind::NotFound, format!("the repository has no commit `{id}`"));
+                return Error::new(ErrorKind::NotFound, format!("the repository has no commit `{id}`"));
             }
             Self::Name(name, _) if name == HEAD => {
-                return Failure::new(ErrorKind::NotFound, "the repository is empty");
+                return Error::new(ErrorKind::NotFound, "the repository is empty");
             }
             Self::Name(name, _) => name,
         };
         let missing =
-            Failure::new(ErrorKind::NotFound, format!("the repository has no branch or tag `{name}`"));
+            Error::new(ErrorKind::NotFound, format!("the repository has no branch or tag `{name}`"));
         if name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return missing.hint("a commit id is written in full, with 40 digits");
         }

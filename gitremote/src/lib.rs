@@ -1,0 +1,35 @@
+//! Reads from git remotes and writes to them, without a work tree and without asking anybody.
+//!
+//! One way of speaking git for both programs: [`fetch_commit`] is what a build needs of a repository. Calls block, and
+//! each exchange with a server has its time and its size. TLS is always checked, and no secret is in an error.
+
+mod access;
+mod address;
+mod conversation;
+mod credentials;
+mod error;
+mod fetch;
+mod http;
+mod local;
+mod program;
+mod redact;
+mod revision;
+mod session;
+mod ssh;
+pub mod web;
+
+pub use access::{Access, Credentials, KnownHosts, Secret, SshAccess};
+pub use error::{Error, ErrorKind, Result, cause, innermost};
+pub use fetch::{Fetched, fetch_commit, open_repository};
+pub use gix::ObjectId;
+pub use redact::redact;
+pub use revision::HEAD;
+
+/// A repository on a server.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    /// What git would be given: `https://host/org/repo.git`, `git@host:path`, `file:///srv/repo`.
+    pub url: String,
+    /// How it is reached.
+    pub access: Access,
+}
