@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kustomize::Output;
-use yamltree::JsonOptions;
+use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Resolved};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{self, Format};
@@ -11,9 +11,29 @@ use crate::report::Reporter;
 
 /// The manifests of a target.
 #[derive(Debug)]
-pub struct Built {
-    output: Output,
-    chart_warnings: Vec<helm_lite::Warning>,
+pub enum Built {
+    /// Those of a kustomization.
+    Overlay(Box<Overlay>),
+    /// Those of a chart.
+    Chart(RenderedChart),
+}
+
+/// The manifests of a kustomization, and what the charts in it gave warnings of.
+#[derive(Debug)]
+pub struct Overlay {
+    /// What the engine made.
+    pub output: Output,
+    /// The warnings of charts.
+    pub chart_warnings: Vec<helm_lite::Warning>,
+}
+
+/// What `helm template` would print of a chart.
+#[derive(Debug)]
+pub struct RenderedChart {
+    /// The text.
+    pub text: String,
+    /// What is not wrong but surely not meant.
+    pub warnings: Vec<helm_lite::Warning>,
 }
 
 /// What is not wrong with a target but surely not meant.
@@ -24,16 +44,35 @@ pub(crate) struct Warnings {
 }
 
 impl Built {
-    pub(crate) fn new(output: Output, chart_warnings: Vec<helm_lite::Warning>) -> Self {
-        Self { output, chart_warnings }
+    /// What is not wrong but surely not meant.
+    pub(crate) fn warnings(&self) -> Warnings {
+        match self {
+            Built::Overlay(overlay) => overlay.warnings(),
+            Built::Chart(chart) => Warnings { overlay: Vec::new(), chart: chart.warnings.clone() },
+        }
     }
 
-    /// What the engine made.
-    #[must_use]
-    pub fn output(&self) -> &Output {
-        &self.output
+    /// The manifests as one text.
+    ///
+    /// # Errors
+    /// A resource that has no JSON.
+    pub(crate) fn text(&self, format: Format) -> Result<Cow<'_, str>> {
+        Ok(whole(self.fragment(format)?, format))
     }
 
+    /// The manifests as a part of a text that [`output::join`] makes.
+    ///
+    /// # Errors
+    /// A resource that has no JSON.
+    pub(crate) fn fragment(&self, format: Format) -> Result<Cow<'_, str>> {
+        match self {
+            Built::Overlay(overlay) => overlay.fragment(format),
+            Built::Chart(chart) => chart.fragment(format),
+        }
+    }
+}
+
+impl Overlay {
     /// What is not wrong but surely not meant.
     pub(crate) fn warnings(&self) -> Warnings {
         Warnings { overlay: self.output.warnings().to_vec(), chart: self.chart_warnings.clone() }
@@ -44,28 +83,62 @@ impl Built {
     /// # Errors
     /// A resource that has no JSON.
     pub(crate) fn text(&self, format: Format) -> Result<Cow<'_, str>> {
-        Ok(match format {
-            Format::Yaml => self.fragment(format)?,
-            Format::Json => Cow::Owned(output::join(&[self.fragment(format)?], format)),
-        })
+        Ok(whole(self.fragment(format)?, format))
     }
 
-    /// The manifests as a part of a text that [`output::join`] makes.
-    ///
-    /// # Errors
-    /// A resource that has no JSON.
-    pub(crate) fn fragment(&self, format: Format) -> Result<Cow<'_, str>> {
+    fn fragment(&self, format: Format) -> Result<Cow<'_, str>> {
         if format == Format::Yaml {
             return Ok(Cow::Borrowed(self.output.yaml()));
         }
         let options = JsonOptions { escape_html: false, ..JsonOptions::KYAML };
-        let mut text = String::new();
-        for object in self.output.objects() {
-            text.push_str(if text.is_empty() { "" } else { ",\n" });
-            yamltree::to_json(&object.node, options, &mut text)
-                .map_err(|error| Error::new(ErrorKind::Input, error.message()))?;
+        let nodes = self.output.objects().iter().map(|object| &object.node);
+        json_lines(nodes, options).map(Cow::Owned)
+    }
+}
+
+impl RenderedChart {
+    fn fragment(&self, format: Format) -> Result<Cow<'_, str>> {
+        if format == Format::Yaml {
+            return Ok(Cow::Borrowed(&self.text));
         }
-        Ok(Cow::Owned(text))
+        let failed = |error: yamltree::Error| Error::new(ErrorKind::Input, error.message());
+        // As Helm reads them.
+        let options = ParseOptions {
+            dialect: Dialect::V2,
+            duplicate_keys: DuplicateKeys::KeepLast,
+            ..ParseOptions::default()
+        };
+        let mut roots = Vec::new();
+        for document in helm_lite::manifest::split(&self.text) {
+            let Some(parsed) = yamltree::parse_first(document, 0, &options).map_err(failed)? else {
+                continue;
+            };
+            let mut root = parsed.root;
+            root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(failed)?;
+            if !matches!(root.resolved(Dialect::V2), Ok(Resolved::Null)) {
+                roots.push(root);
+            }
+        }
+        let options = JsonOptions { escape_html: false, ..JsonOptions::SIGS };
+        json_lines(roots.iter(), options).map(Cow::Owned)
+    }
+}
+
+/// One object a line, with commas between them.
+fn json_lines<'n>(nodes: impl Iterator<Item = &'n yamltree::Node>, options: JsonOptions) -> Result<String> {
+    let mut text = String::new();
+    for node in nodes {
+        text.push_str(if text.is_empty() { "" } else { ",\n" });
+        yamltree::to_json(node, options, &mut text)
+            .map_err(|error| Error::new(ErrorKind::Input, error.message()))?;
+    }
+    Ok(text)
+}
+
+fn whole(fragment: Cow<'_, str>, format: Format) -> Cow<'_, str> {
+    match format {
+        Format::Yaml => fragment,
+        Format::Json => Cow::Owned(output::join(&[fragment], format)),
     }
 }
 

@@ -25,6 +25,9 @@ const MAX_VALUES_FILE: u64 = 64 << 20;
 /// The name of a release that is given none.
 pub(crate) const DEFAULT_NAME: &str = "release-name";
 
+/// Helm adds up to ten characters to the name of a release, and a label has 63.
+const MAX_NAME: usize = 53;
+
 /// What is said of the release and of its cluster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release<'r> {
@@ -45,20 +48,20 @@ pub(crate) struct Release<'r> {
 }
 
 /// The values that a user gives, as typed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Values<'v> {
+#[derive(Clone, Debug, Default)]
+pub struct Values {
     /// `--values`
-    pub(crate) files: &'v [String],
+    pub files: Vec<String>,
     /// `--set-json`
-    pub(crate) json: &'v [String],
+    pub json: Vec<String>,
     /// `--set`
-    pub(crate) set: &'v [String],
+    pub set: Vec<String>,
     /// `--set-string`
-    pub(crate) string: &'v [String],
+    pub string: Vec<String>,
     /// `--set-file`
-    pub(crate) file: &'v [String],
+    pub file: Vec<String>,
     /// `--set-literal`
-    pub(crate) literal: &'v [String],
+    pub literal: Vec<String>,
 }
 
 /// What a chart renders to.
@@ -83,11 +86,23 @@ impl Rendered {
 ///
 /// # Errors
 /// What is wrong, in Helm's words.
-pub(crate) fn render(path: &Path, given: &Values<'_>, release: &Release<'_>) -> Result<Rendered> {
+pub(crate) fn render(path: &Path, given: &Values, release: &Release<'_>) -> Result<Rendered> {
     let mut warnings = Vec::new();
     let chart = charts::load(path, release.version, &mut warnings)?;
-    let user = with_options(given, |options| values::merge(options, release.version, &mut warnings))?;
+    let user = user_values(given, release.version, &mut warnings)?;
     render_loaded(chart, &user, release, warnings)
+}
+
+/// Reads and merges the values that a user gives.
+///
+/// # Errors
+/// What is wrong, in Helm's words.
+pub(crate) fn user_values(
+    given: &Values,
+    version: HelmVersion,
+    warnings: &mut Vec<Warning>,
+) -> Result<UserValues> {
+    with_options(given, |options| values::merge(options, version, warnings))
 }
 
 /// Renders a chart that was read, with the values of a user; what reading gave warnings of comes first.
@@ -102,6 +117,7 @@ pub(crate) fn render_loaded(
 ) -> Result<Rendered> {
     refuse_library(&chart)?;
     refuse_missing(&chart)?;
+    refuse_name(release.name)?;
     helm_lite::process_dependencies(&mut chart, user, release.version, &mut warnings)?;
     let coalesced = values::coalesce(&chart, user, release.version, &mut warnings)?;
     if release.checks_schemas && has_schema(&chart) {
@@ -145,7 +161,7 @@ pub(crate) fn render_loaded(
 /// What is wrong, in Helm's words.
 pub(crate) fn explain(
     path: &Path,
-    given: &Values<'_>,
+    given: &Values,
     value: &str,
     version: HelmVersion,
 ) -> Result<(Explanation, Vec<Warning>)> {
@@ -165,7 +181,7 @@ pub(crate) fn release_name(template: &str) -> Result<String> {
 
 /// Reads the files that the user names and hands on what the user gives.
 fn with_options<T>(
-    given: &Values<'_>,
+    given: &Values,
     run: impl FnOnce(&values::Options<'_>) -> Result<T, helm_lite::Error>,
 ) -> Result<T> {
     let read = given.files.iter().map(|name| read_values(name)).collect::<Result<Vec<_>>>()?;
@@ -176,11 +192,11 @@ fn with_options<T>(
     };
     let options = values::Options {
         files: &files,
-        json: given.json,
-        set: given.set,
-        string: given.string,
-        file: given.file,
-        literal: given.literal,
+        json: &given.json,
+        set: &given.set,
+        string: &given.string,
+        file: &given.file,
+        literal: &given.literal,
         read_file: &read_file,
     };
     Ok(run(&options)?)
@@ -231,6 +247,26 @@ fn refuse_missing(chart: &Chart) -> Result<()> {
             missing.join(", ")
         ),
     ))
+}
+
+/// Refuses what is no name of a release: labels of DNS with dots between them, short enough for names made of it.
+fn refuse_name(name: &str) -> Result<()> {
+    let is_word = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &[u8]| {
+        let ends = label.first().zip(label.last());
+        ends.is_some_and(|(first, last)| is_word(*first) && is_word(*last))
+            && label.iter().all(|c| is_word(*c) || *c == b'-')
+    };
+    let reason = if name.is_empty() {
+        "no name provided"
+    } else if name.len() > MAX_NAME || !name.as_bytes().split(|c| *c == b'.').all(is_label) {
+        "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ \
+         and the length must not be longer than 53"
+    } else {
+        return Ok(());
+    };
+    let sentence = format!("release name check failed: release name {name:?}: {reason}");
+    Err(Error::new(ErrorKind::Input, sentence))
 }
 
 /// Refuses a chart that is for other versions of Kubernetes.
@@ -285,4 +321,29 @@ fn random() -> impl Fn(&mut [u8]) {
 fn now() -> Now {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Now { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Helm answers.
+    #[test]
+    fn a_release_has_a_name_of_dns() {
+        for name in ["a", "web", "release-name", "a.b-c.0", &"a".repeat(53)] {
+            assert!(refuse_name(name).is_ok(), "{name}");
+        }
+        for name in ["Bad_Name", "-a", "a-", "a..b", ".", "ä", &"a".repeat(54)] {
+            assert!(refuse_name(name).is_err(), "{name}");
+        }
+        assert_eq!(
+            refuse_name("").unwrap_err().message(),
+            "release name check failed: release name \"\": no name provided"
+        );
+        assert_eq!(
+            refuse_name("Bad_Name").unwrap_err().message(),
+            "release name check failed: release name \"Bad_Name\": invalid release name, must match regex \
+             ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53"
+        );
+    }
 }

@@ -2,9 +2,11 @@
 //!
 //! In: a path. Out: the chart. Refused: what is neither, and folders that have more than a chart has.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
 
@@ -15,6 +17,49 @@ const IGNORE_FILE: &str = ".helmignore";
 
 /// Folders nest no deeper in a chart; a link could lead round in a circle.
 const MAX_DEPTH: usize = 64;
+
+/// The charts of a run, all for one generation of Helm.
+#[derive(Debug, Default)]
+pub(crate) struct Charts(Mutex<HashMap<Key, Slot>>);
+
+/// A path, and the folder that nothing outside of may be read.
+type Key = (PathBuf, Option<PathBuf>);
+
+/// A chart that is read once; who asks for it while it is being read waits.
+type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
+
+/// A chart as it was read, with what that gave warnings of.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The chart.
+    pub(crate) chart: Chart,
+    /// The warnings.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Charts {
+    /// The chart at a path; with a `boundary`, nothing outside of that folder is read.
+    ///
+    /// # Errors
+    /// What is wrong with it, in Helm's words.
+    pub(crate) fn get(
+        &self,
+        path: &Path,
+        boundary: Option<&Path>,
+        version: HelmVersion,
+    ) -> Result<Arc<Loaded>> {
+        let slot = {
+            let mut charts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(charts.entry((path.to_owned(), boundary.map(Path::to_owned))).or_default())
+        };
+        slot.get_or_init(|| {
+            let mut warnings = Vec::new();
+            let chart = load_within(path, boundary, version, &mut warnings)?;
+            Ok(Arc::new(Loaded { chart, warnings }))
+        })
+        .clone()
+    }
+}
 
 /// Reads the chart at a path.
 ///

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use kustomize::Options;
 
+use crate::chart_target::ChartOptions;
 use crate::cli::flags::BuildFlags;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::Reporter;
@@ -19,6 +20,8 @@ const CACHE_DIR: &str = "RENDERER_CACHE_DIR";
 pub struct Config {
     /// What the engine is told.
     pub options: Options,
+    /// What is said of charts that are targets.
+    pub charts: ChartOptions,
     /// Whether remote resources come from the cache only.
     pub offline: bool,
     /// The folder of the cache, where there is a place for one.
@@ -61,7 +64,8 @@ impl Config {
         };
         let cache_dir = flags.cache_dir.clone().or_else(default_cache_dir);
         let cache_dir = cache_dir.map(|path| std::path::absolute(&path).unwrap_or(path));
-        Ok(Self { options, offline: flags.offline, cache_dir, strict: flags.strict })
+        let charts = ChartOptions::default();
+        Ok(Self { options, charts, offline: flags.offline, cache_dir, strict: flags.strict })
     }
 }
 

@@ -3,9 +3,8 @@
 //! In: what an entry asks for, as flags of `helm template`. Out: what that prints. Each chart is read once in a run,
 //! however many overlays inflate it, and nothing is written.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use helm_lite::values::{self, ValuesFile};
 use helm_lite::{DEBUG_ADVICE, HelmVersion, Warning};
@@ -13,39 +12,10 @@ use kustomize::{ChartError, ChartInflator, RemoteChart};
 
 use crate::chart::text::Selection;
 use crate::chart::{self, DEFAULT_NAME, Release};
-use crate::charts;
+use crate::charts::Charts;
 use crate::error::{Error, ErrorKind, Result};
 
-/// The charts of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Charts(Mutex<HashMap<PathBuf, Slot>>);
-
-/// A chart that is read once; who asks for it while it is being read waits.
-type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
-
-/// A chart as it was read, with what that gave warnings of.
-#[derive(Debug)]
-struct Loaded {
-    chart: helm_lite::Chart,
-    warnings: Vec<Warning>,
-}
-
-impl Charts {
-    fn get(&self, folder: &Path, boundary: Option<&Path>) -> Result<Arc<Loaded>> {
-        let slot = {
-            let mut charts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(charts.entry(folder.to_owned()).or_default())
-        };
-        slot.get_or_init(|| {
-            let mut warnings = Vec::new();
-            let chart = charts::load_within(folder, boundary, VERSION, &mut warnings)?;
-            Ok(Arc::new(Loaded { chart, warnings }))
-        })
-        .clone()
-    }
-}
-
-/// The generation of Helm that Kustomize runs.
+/// The generation of Helm that Kustomize runs here.
 const VERSION: HelmVersion = HelmVersion::V4;
 
 /// Inflates the charts of one target.
@@ -66,7 +36,7 @@ impl<'r> Inflator<'r> {
     }
 
     fn render(&self, asked: &kustomize::Chart<'_>) -> Result<String> {
-        let loaded = self.charts.get(asked.folder, asked.repository)?;
+        let loaded = self.charts.get(asked.folder, asked.repository, VERSION)?;
         let mut warnings = loaded.warnings.clone();
         let files: Vec<ValuesFile<'_>> = asked
             .values

@@ -5,6 +5,7 @@
 
 mod built;
 mod chart;
+mod chart_target;
 mod charts;
 pub mod cli;
 mod config;
@@ -20,7 +21,9 @@ mod report;
 mod stack;
 mod target;
 
-pub use built::Built;
+pub use built::{Built, Overlay, RenderedChart};
+pub use chart::Values;
+pub use chart_target::ChartOptions;
 pub use config::Config;
 pub use error::{Error, ErrorKind};
 pub use files::Disk;

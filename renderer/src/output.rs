@@ -35,9 +35,21 @@ impl Format {
 
 /// The manifests of several targets as one text.
 pub(crate) fn join(fragments: &[impl AsRef<str>], format: Format) -> String {
-    let fragments: Vec<&str> = fragments.iter().map(AsRef::as_ref).filter(|text| !text.is_empty()).collect();
+    // A chart that renders to nothing prints a line break, as with helm.
+    let fragments = fragments.iter().map(AsRef::as_ref).filter(|text| !text.trim_ascii().is_empty());
+    let fragments: Vec<&str> = fragments.collect();
     match format {
-        Format::Yaml => fragments.join("---\n"),
+        Format::Yaml => {
+            let mut stream = String::with_capacity(fragments.iter().map(|text| text.len() + 4).sum());
+            for text in fragments {
+                // A chart's manifests begin with the separator.
+                if !stream.is_empty() && !text.trim_ascii_start().starts_with("---") {
+                    stream.push_str("---\n");
+                }
+                stream.push_str(text);
+            }
+            stream
+        }
         Format::Json if fragments.is_empty() => "[]\n".to_owned(),
         Format::Json => format!("[\n{}\n]\n", fragments.join(",\n")),
     }
@@ -208,6 +220,10 @@ mod tests {
     #[test]
     fn texts_are_joined_as_one_stream() {
         assert_eq!(join(&["a: 1\n", "", "b: 2\n"], Format::Yaml), "a: 1\n---\nb: 2\n");
+        assert_eq!(
+            join(&["a: 1\n", "---\n# Source: c\nb: 2\n", "\n", "c: 3\n"], Format::Yaml),
+            "a: 1\n---\n# Source: c\nb: 2\n---\nc: 3\n"
+        );
         assert_eq!(
             join(&["{\"a\":1},\n{\"b\":2}", "", "{}"], Format::Json),
             "[\n{\"a\":1},\n{\"b\":2},\n{}\n]\n"

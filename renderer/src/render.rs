@@ -13,12 +13,14 @@ use std::time::Duration;
 
 use kustomize::{FileKind, Files, Shared, World};
 
-use crate::built::Built;
+use crate::built::{Built, Overlay, RenderedChart};
+use crate::chart_target::{self, ChartTargets};
+use crate::charts::Charts;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Disk;
 use crate::functions::Programs;
-use crate::inflate::{Charts, Inflator};
+use crate::inflate::Inflator;
 use crate::remote::Remotes;
 use crate::stack;
 
@@ -32,6 +34,7 @@ pub struct Renderer {
     files: Disk,
     remotes: Remotes,
     charts: Charts,
+    chart_targets: ChartTargets,
     functions: Programs,
     shared: Shared,
 }
@@ -51,10 +54,11 @@ impl Renderer {
     pub fn new(config: Config) -> Self {
         let remotes = Remotes::new(config.cache_dir.clone(), config.offline);
         Self {
-            config,
             files: Disk::new(),
             remotes,
             charts: Charts::default(),
+            chart_targets: ChartTargets::new(config.charts.clone()),
+            config,
             functions: Programs::default(),
             shared: Shared::default(),
         }
@@ -66,11 +70,23 @@ impl Renderer {
         &self.files
     }
 
-    /// Renders one target on the caller's stack.
+    /// Renders one target, a chart or an overlay, on the caller's stack.
     ///
     /// # Errors
     /// The first thing that is wrong.
     pub fn render(&self, target: &Path) -> Result<Built> {
+        if !chart_target::is_chart(target, &self.files) {
+            return self.render_overlay(target).map(|overlay| Built::Overlay(Box::new(overlay)));
+        }
+        let (text, warnings) = guarded(|| self.chart_targets.render(target, &self.charts))?;
+        Ok(Built::Chart(RenderedChart { text, warnings }))
+    }
+
+    /// Renders one overlay on the caller's stack.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn render_overlay(&self, target: &Path) -> Result<Overlay> {
         let inflator = Inflator::new(&self.charts);
         let world = World {
             files: &NamedFiles { disk: &self.files, remotes: &self.remotes },
@@ -78,28 +94,22 @@ impl Renderer {
             charts: Some(&inflator),
             functions: Some(&self.functions),
         };
-        let build = || kustomize::build(target, world, &self.config.options, &self.shared);
-        // A fault of ours in one target is no reason to lose the others.
-        match panic::catch_unwind(AssertUnwindSafe(build)) {
-            Ok(built) => Ok(Built::new(built?, inflator.into_warnings())),
-            Err(_) => {
-                Err(Error::new(ErrorKind::Environment, "the renderer has a fault, your files may be fine")
-                    .hint("please report it with the lines above"))
-            }
-        }
+        let build = || Ok(kustomize::build(target, world, &self.config.options, &self.shared)?);
+        let output = guarded(build)?;
+        Ok(Overlay { output, chart_warnings: inflator.into_warnings() })
     }
 
-    /// Renders one target for a process that does nothing else: on the main thread where its stack can grow, as a
+    /// Renders one overlay for a process that does nothing else: on the main thread where its stack can grow, as a
     /// thread costs a tenth of a small build.
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub(crate) fn render_on_main(&self, target: &Path) -> Result<Built> {
+    pub(crate) fn render_on_main(&self, target: &Path) -> Result<Overlay> {
         if stack::let_main_grow() {
-            return self.render(target);
+            return self.render_overlay(target);
         }
         thread::scope(|scope| {
-            let worker = spawn(scope, || self.render(target))?;
+            let worker = spawn(scope, || self.render_overlay(target))?;
             worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
         })
     }
@@ -141,6 +151,14 @@ impl Renderer {
             }
         })
     }
+}
+
+/// A fault of ours in one target is no reason to lose the others.
+fn guarded<T>(render: impl FnOnce() -> Result<T>) -> Result<T> {
+    panic::catch_unwind(AssertUnwindSafe(render)).unwrap_or_else(|_| {
+        Err(Error::new(ErrorKind::Environment, "the renderer has a fault, your files may be fine")
+            .hint("please report it with the lines above"))
+    })
 }
 
 /// The files of the disk, those from a server named by its address.

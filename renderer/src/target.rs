@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
+use crate::chart_target::is_archive;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 
@@ -38,6 +39,8 @@ impl Target {
             Error::new(ErrorKind::Usage, sentence)
                 .hint("run from a folder above it, or name it by its absolute path")
         };
+        // `web-1.0.0.tgz` is written to `web-1.0.0.yaml`.
+        let place = if is_archive(&place) { place.with_extension("") } else { place };
         let mut name = place.file_name().ok_or_else(refused)?.to_owned();
         name.push(".");
         name.push(format.extension());
@@ -131,6 +134,7 @@ mod tests {
             ("./apps/web/", "out/apps/web.yaml"),
             ("apps/../infra", "out/infra.yaml"),
             ("v1.2", "out/v1.2.yaml"),
+            ("charts/web-1.2.tgz", "out/charts/web-1.2.yaml"),
             (".", "out/repo.yaml"),
             ("../repo/app", "out/app.yaml"),
             ("/work/repo/app", "out/app.yaml"),

@@ -11,7 +11,9 @@ use std::thread;
 use clap::Args;
 
 use super::flags::BuildFlags;
+use super::helm::values::ValueFlags;
 use crate::built::{Built, Warnings};
+use crate::chart_target::ChartOptions;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::output::{self, Format};
@@ -29,12 +31,16 @@ Examples:
   find apps -name kustomization.yaml -printf '%h\\n' | renderer build - --output-dir out
 
   # some targets as one stream
-  renderer build infra apps/web | kubectl diff -f -";
+  renderer build infra apps/web | kubectl diff -f -
+
+  # charts and overlays together; the release of a chart is named after its folder
+  renderer build charts/web charts/db-1.2.3.tgz overlays/prod -f envs/prod.yaml --output-dir out";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Folders with a kustomization, or addresses of such; `-` reads them from standard input, one a line
+    /// Folders with a kustomization or a chart, archives of charts, or addresses of kustomizations; `-` reads them from
+    /// standard input, one a line
     #[arg(value_name = "DIR", required = true)]
     targets: Vec<PathBuf>,
 
@@ -52,6 +58,52 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     flags: BuildFlags,
+
+    #[command(flatten)]
+    charts: ChartFlags,
+}
+
+// What is said of charts that are targets, with the names of helm's flags. (A doc comment would be the help text.)
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Charts that are targets")]
+struct ChartFlags {
+    #[command(flatten)]
+    values: ValueFlags,
+
+    /// The release's name; that of the chart's folder by default
+    #[arg(long, value_name = "NAME")]
+    release_name: Option<String>,
+
+    /// The release's namespace
+    #[arg(short, long, value_name = "NAMESPACE")]
+    namespace: Option<String>,
+
+    /// Print the charts' CRDs too
+    #[arg(long)]
+    include_crds: bool,
+
+    /// Leave hooks out
+    #[arg(long)]
+    no_hooks: bool,
+
+    /// Leave tests out
+    #[arg(long)]
+    skip_tests: bool,
+}
+
+impl ChartFlags {
+    fn options(&self, flags: &BuildFlags) -> ChartOptions {
+        ChartOptions {
+            values: self.values.given(),
+            release_name: self.release_name.clone(),
+            namespace: self.namespace.clone(),
+            include_crds: self.include_crds,
+            no_hooks: self.no_hooks,
+            skip_tests: self.skip_tests,
+            kube_version: flags.helm_kube_version.clone(),
+            api_versions: flags.helm_api_versions.clone(),
+        }
+    }
 }
 
 /// What has become of a target.
@@ -61,7 +113,8 @@ struct Outcome {
 }
 
 pub(super) fn run(arguments: Arguments, reporter: &mut Reporter) -> Result<()> {
-    let config = Config::new(&arguments.flags, reporter)?;
+    let charts = arguments.charts.options(&arguments.flags);
+    let config = Config { charts, ..Config::new(&arguments.flags, reporter)? };
     let run = Run { strict: config.strict, format: arguments.output.into(), jobs: arguments.jobs };
     let targets = read_targets(arguments.targets)?;
     let renderer = Renderer::new(config);

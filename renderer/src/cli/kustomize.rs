@@ -78,8 +78,8 @@ pub(super) fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()
     }
     match arguments.destination() {
         Destination::Stdout(format) => output::to_stdout(&built.text(format)?)?,
-        Destination::Path(path) if path.is_dir() => output::to_folder(path, built.output())?,
-        Destination::Path(path) => output::replace(path, built.output().yaml().as_bytes())?,
+        Destination::Path(path) if path.is_dir() => output::to_folder(path, &built.output)?,
+        Destination::Path(path) => output::replace(path, built.output.yaml().as_bytes())?,
     }
     // The process ends here; taking large trees apart node by node would only keep the user waiting.
     std::mem::forget((renderer, built));

@@ -2,7 +2,7 @@
 
 mod explain_values;
 mod template;
-mod values;
+pub(super) mod values;
 
 use clap::Subcommand;
 

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::chart::Values;
 
 #[derive(Args, Debug)]
-pub(super) struct ValueFlags {
+pub(in crate::cli) struct ValueFlags {
     /// A file with values (repeatable, or several with commas)
     #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
     values: Vec<String>,
@@ -33,14 +33,14 @@ pub(super) struct ValueFlags {
 
 impl ValueFlags {
     /// What they give.
-    pub(super) fn given(&self) -> Values<'_> {
+    pub(in crate::cli) fn given(&self) -> Values {
         Values {
-            files: &self.values,
-            json: &self.set_json,
-            set: &self.set,
-            string: &self.set_string,
-            file: &self.set_file,
-            literal: &self.set_literal,
+            files: self.values.clone(),
+            json: self.set_json.clone(),
+            set: self.set.clone(),
+            string: self.set_string.clone(),
+            file: self.set_file.clone(),
+            literal: self.set_literal.clone(),
         }
     }
 }

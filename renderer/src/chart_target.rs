@@ -1,0 +1,115 @@
+//! A chart that is a target itself, beside overlays.
+//!
+//! In: its path and what is said of all charts of the run, in the words of `helm template`. Out: what that prints.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use helm_lite::values::UserValues;
+use helm_lite::{Chart, HelmVersion, Warning};
+use kustomize::{FileKind, Files};
+
+use crate::chart::text::Selection;
+use crate::chart::{self, Release, Values};
+use crate::charts::Charts;
+use crate::error::Result;
+
+/// The generation of Helm that charts are rendered as.
+const VERSION: HelmVersion = HelmVersion::V4;
+
+/// What is said of the charts that are targets.
+#[derive(Clone, Debug, Default)]
+pub struct ChartOptions {
+    /// The values that all of them get.
+    pub values: Values,
+    /// The release's name; that of the folder or the archive's chart where absent.
+    pub release_name: Option<String>,
+    /// The release's namespace.
+    pub namespace: Option<String>,
+    /// Whether CRDs are printed too.
+    pub include_crds: bool,
+    /// Whether hooks are left out.
+    pub no_hooks: bool,
+    /// Whether tests are left out.
+    pub skip_tests: bool,
+    /// The cluster's version.
+    pub kube_version: Option<String>,
+    /// The API versions that the cluster has beside Kubernetes' own.
+    pub api_versions: Vec<String>,
+}
+
+/// Renders the charts among the targets of a run.
+#[derive(Debug, Default)]
+pub(crate) struct ChartTargets {
+    options: ChartOptions,
+    /// Read once: standard input can be one of the files.
+    user: OnceLock<Result<(UserValues, Vec<Warning>)>>,
+}
+
+impl ChartTargets {
+    pub(crate) fn new(options: ChartOptions) -> Self {
+        Self { options, user: OnceLock::new() }
+    }
+
+    /// Renders the chart at a path: the text, and what is surely not meant.
+    ///
+    /// # Errors
+    /// What is wrong, in Helm's words.
+    pub(crate) fn render(&self, path: &Path, charts: &Charts) -> Result<(String, Vec<Warning>)> {
+        let loaded = charts.get(path, None, VERSION)?;
+        let (user, user_warnings) = self.user()?;
+        let warnings = loaded.warnings.iter().chain(user_warnings).cloned().collect();
+        let options = &self.options;
+        let name = options.release_name.clone().unwrap_or_else(|| release_name(path, &loaded.chart));
+        let release = Release {
+            name: &name,
+            namespace: options.namespace.as_deref(),
+            is_upgrade: false,
+            kube_version: options.kube_version.as_deref(),
+            api_versions: &options.api_versions,
+            version: VERSION,
+            checks_schemas: true,
+        };
+        let rendered = chart::render_loaded(loaded.chart.clone(), user, &release, warnings)?;
+        let selection =
+            Selection { crds: options.include_crds, hooks: !options.no_hooks, tests: !options.skip_tests };
+        Ok((rendered.text(selection).whole(), rendered.warnings))
+    }
+
+    fn user(&self) -> Result<(&UserValues, &[Warning])> {
+        let read = self.user.get_or_init(|| {
+            let mut warnings = Vec::new();
+            let user = chart::user_values(&self.options.values, VERSION, &mut warnings)?;
+            Ok((user, warnings))
+        });
+        let (user, warnings) = read.as_ref().map_err(Clone::clone)?;
+        Ok((user, warnings))
+    }
+}
+
+/// Whether a path is that of a chart: an archive, or a folder that is one and no kustomization.
+pub(crate) fn is_chart(path: &Path, files: &dyn Files) -> bool {
+    let is_file = |name: &str| matches!(files.resolve(&path.join(name)), Ok((_, FileKind::File)));
+    match files.resolve(path) {
+        Ok((_, FileKind::File)) => is_archive(path),
+        Ok((_, FileKind::Directory)) => {
+            is_file("Chart.yaml") && !KUSTOMIZATIONS.iter().any(|name| is_file(name))
+        }
+        Err(_) => false,
+    }
+}
+
+/// The names that a kustomization can have.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// Whether a path is named as archives of charts are.
+pub(crate) fn is_archive(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "tgz")
+}
+
+/// The name of a chart's folder, or of the chart in an archive, whose file has its version in it.
+fn release_name(path: &Path, chart: &Chart) -> String {
+    let folder = path.canonicalize().ok().filter(|path| path.is_dir());
+    let name = folder.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| chart.metadata.name.clone())
+}
