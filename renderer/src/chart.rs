@@ -15,7 +15,7 @@ use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
 use helm_lite::{Chart, DEBUG_ADVICE, HelmVersion, KubeVersion, Options, Warning};
 
 use self::text::{Selection, Text};
-use crate::charts;
+use crate::charts::{self, Location};
 use crate::error::{Error, ErrorKind, Result};
 use crate::stack;
 
@@ -82,13 +82,13 @@ impl Rendered {
     }
 }
 
-/// Renders the chart at a path.
+/// Renders a chart.
 ///
 /// # Errors
 /// What is wrong, in Helm's words.
-pub(crate) fn render(path: &Path, given: &Values, release: &Release<'_>) -> Result<Rendered> {
+pub(crate) fn render(location: &Location, given: &Values, release: &Release<'_>) -> Result<Rendered> {
     let mut warnings = Vec::new();
-    let chart = charts::load(path, release.version, &mut warnings)?;
+    let chart = location.load(release.version, &mut warnings)?;
     let user = user_values(given, release.version, &mut warnings)?;
     render_loaded(chart, &user, release, warnings)
 }

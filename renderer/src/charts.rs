@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::remote::charts::Pulled;
 
 /// Says what is no part of the chart.
 const IGNORE_FILE: &str = ".helmignore";
@@ -67,6 +68,30 @@ impl Charts {
 /// What is wrong with it, in Helm's words.
 pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
     load_within(path, None, version, warnings)
+}
+
+/// Where a chart is.
+#[derive(Debug)]
+pub(crate) enum Location {
+    /// On this disk.
+    Disk(PathBuf),
+    /// It was pulled.
+    Pulled(Pulled),
+}
+
+impl Location {
+    /// Reads the chart.
+    ///
+    /// # Errors
+    /// What is wrong with it, in Helm's words.
+    pub(crate) fn load(&self, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
+        match self {
+            Self::Disk(path) => load(path, version, warnings),
+            Self::Pulled(Pulled { bytes, file_name, .. }) => {
+                Ok(Chart::load_archive(bytes, file_name, version, warnings)?)
+            }
+        }
+    }
 }
 
 /// The same; with a `boundary`, nothing outside of that folder is read, whatever links there are.

@@ -70,7 +70,7 @@ impl Config {
 }
 
 /// Where the XDG base directory specification puts what a program can get again.
-fn default_cache_dir() -> Option<PathBuf> {
+pub(crate) fn default_cache_dir() -> Option<PathBuf> {
     let path = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
     let absolute = |name| path(name).filter(|path| path.is_absolute());
     path(CACHE_DIR)

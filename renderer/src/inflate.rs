@@ -14,6 +14,7 @@ use crate::chart::text::Selection;
 use crate::chart::{self, DEFAULT_NAME, Release};
 use crate::charts::Charts;
 use crate::error::{Error, ErrorKind, Result};
+use crate::remote::charts::{Access, ChartRequest, ChartSources, WITH_DEVELOPMENT_VERSIONS};
 
 /// The generation of Helm that Kustomize runs here.
 const VERSION: HelmVersion = HelmVersion::V4;
@@ -22,12 +23,13 @@ const VERSION: HelmVersion = HelmVersion::V4;
 #[derive(Debug)]
 pub(crate) struct Inflator<'r> {
     charts: &'r Charts,
+    sources: &'r ChartSources,
     warnings: Mutex<Vec<Warning>>,
 }
 
 impl<'r> Inflator<'r> {
-    pub(crate) fn new(charts: &'r Charts) -> Self {
-        Self { charts, warnings: Mutex::default() }
+    pub(crate) fn new(charts: &'r Charts, sources: &'r ChartSources) -> Self {
+        Self { charts, sources, warnings: Mutex::default() }
     }
 
     /// What the charts gave warnings of.
@@ -66,9 +68,19 @@ impl<'r> Inflator<'r> {
 
 impl ChartInflator for Inflator<'_> {
     fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError> {
-        let message = format!("the chart `{}` from `{}` cannot be pulled", chart.name, chart.repo);
-        let hint = "put it into the folder of charts beside the kustomization";
-        Err(ChartError { message, hint: Some(hint.to_owned()), ..ChartError::default() })
+        let access = Access::default();
+        let version = chart.version.or(chart.devel.then_some(WITH_DEVELOPMENT_VERSIONS));
+        let request =
+            ChartRequest { reference: chart.name, repo: Some(chart.repo), version, access: &access };
+        let pulled = match chart.config_home {
+            Some(folder) => self.sources.with_config(folder).folder(&request),
+            None => self.sources.folder(&request),
+        };
+        pulled.map_err(|error| ChartError {
+            message: error.message().to_owned(),
+            hint: error.help().map(str::to_owned),
+            ..ChartError::default()
+        })
     }
 
     fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<String, ChartError> {

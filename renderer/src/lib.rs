@@ -12,6 +12,7 @@ mod config;
 mod error;
 mod files;
 mod functions;
+mod homes;
 mod inflate;
 mod output;
 mod progress;

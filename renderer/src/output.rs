@@ -68,6 +68,11 @@ pub(crate) fn to_stdout(text: &str) -> Result<()> {
     }
 }
 
+/// Writes to standard error; what cannot be said is no fault.
+pub(crate) fn to_stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Writes one file for each resource into a folder, named as Kustomize names them.
 ///
 /// # Errors

@@ -20,8 +20,10 @@ use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Disk;
 use crate::functions::Programs;
+use crate::homes::Homes;
 use crate::inflate::Inflator;
 use crate::remote::Remotes;
+use crate::remote::charts::{ChartSources, TIMEOUT};
 use crate::stack;
 
 /// How often a waiting caller hears that work goes on.
@@ -35,6 +37,7 @@ pub struct Renderer {
     remotes: Remotes,
     charts: Charts,
     chart_targets: ChartTargets,
+    chart_sources: ChartSources,
     functions: Programs,
     shared: Shared,
 }
@@ -53,11 +56,14 @@ impl Renderer {
     #[must_use]
     pub fn new(config: Config) -> Self {
         let remotes = Remotes::new(config.cache_dir.clone(), config.offline);
+        let homes = Homes::from_environment();
+        let chart_sources = ChartSources::new(config.cache_dir.clone(), config.offline, homes, TIMEOUT);
         Self {
             files: Disk::new(),
             remotes,
             charts: Charts::default(),
             chart_targets: ChartTargets::new(config.charts.clone()),
+            chart_sources,
             config,
             functions: Programs::default(),
             shared: Shared::default(),
@@ -87,7 +93,7 @@ impl Renderer {
     /// # Errors
     /// The first thing that is wrong.
     pub fn render_overlay(&self, target: &Path) -> Result<Overlay> {
-        let inflator = Inflator::new(&self.charts);
+        let inflator = Inflator::new(&self.charts, &self.chart_sources);
         let world = World {
             files: &NamedFiles { disk: &self.files, remotes: &self.remotes },
             remote: Some(&self.remotes),

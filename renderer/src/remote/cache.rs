@@ -5,6 +5,7 @@
 //! git/NAME-HASH/commits/ID/tree/   its files, read-only
 //! git/NAME-HASH/commits/ID/links   the submodules that it names
 //! git/NAME-HASH/commits/ID/whole/  its files with those of its submodules
+//! charts/                          charts, see `charts/store.rs`
 //! files/HASH                       a file from the web: a line with the server's tag, then the file
 //! staging/                         what is being made
 //! ```
@@ -60,6 +61,11 @@ impl Cache {
         Self { root }
     }
 
+    /// The folder itself.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
     pub(super) fn repository(&self, url: &str) -> CachedRepository {
         let name = url.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
         let plain = |character: &char| character.is_ascii_alphanumeric() || "._-".contains(*character);
@@ -95,7 +101,8 @@ impl Cache {
         TempDir::new_in(&folder).map_err(|error| cache_failure("make a folder in", &folder, &error))
     }
 
-    fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+    /// Gives a file its content in one step.
+    pub(super) fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         let staging = self.staging()?;
         let staged = staging.path().join("file");
         fs::write(&staged, bytes).map_err(|error| cache_failure("write", &staged, &error))?;
@@ -183,7 +190,7 @@ fn is_taken(error: &io::Error) -> bool {
 }
 
 /// Folders for the user's eyes only: what is cached may be private.
-fn create_folders(folder: &Path) -> Result<()> {
+pub(super) fn create_folders(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|error| cache_failure("make the folder", folder, &error))
 }
@@ -203,7 +210,7 @@ fn remove_stale(staging: &Path) {
 }
 
 /// 128 bits of SHA-256, for names that do not collide by chance or by intent.
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest[..16].iter().fold(String::new(), |mut name, byte| {
         let _ = write!(name, "{byte:02x}");

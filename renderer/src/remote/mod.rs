@@ -8,6 +8,7 @@
 //! looked at when the first entry asks for them.
 
 mod cache;
+pub(crate) mod charts;
 mod checkout;
 mod failure;
 mod slots;
@@ -24,7 +25,7 @@ use gix::ObjectId;
 use kustomize::{Remote, RemoteError, Repository};
 
 use cache::{Cache, CachedCommit, CachedFile, CachedRepository};
-use failure::{ErrorKind, Failure, Result, cache_failure, remote_error};
+use failure::{ErrorKind, Failure, Result, cache_failure, no_cache, remote_error};
 use slots::Slots;
 use web::Answer;
 
@@ -76,13 +77,7 @@ impl Remotes {
     }
 
     fn cache(&self) -> Result<&Cache> {
-        self.cache.as_ref().ok_or_else(|| {
-            Failure::new(
-                ErrorKind::Unavailable,
-                "there is no place for a cache: neither HOME nor XDG_CACHE_HOME is set",
-            )
-            .hint("name a folder with --cache-dir")
-        })
+        self.cache.as_ref().ok_or_else(no_cache)
     }
 
     fn tree(&self, request: &Repository, depth: usize) -> Result<PathBuf> {

@@ -58,7 +58,8 @@ fn content(response: Response) -> Result<Answer> {
     Ok(Answer::Content { body: read_all(response, MAX_FILE)?, tag })
 }
 
-fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
+/// Reads what comes, up to a limit.
+pub(super) fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     from.take(limit + 1).read_to_end(&mut body).map_err(|error| {
         Failure::new(ErrorKind::Unavailable, format!("the connection broke: {}", innermost(&error)))
@@ -70,7 +71,7 @@ fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
 }
 
 /// What was asked for over TLS is not taken without.
-fn follow(attempt: Attempt<'_>) -> Action {
+pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     if attempt.previous().len() > MAX_REDIRECTS {
         return attempt.error("there are too many redirects");
     }

@@ -1,6 +1,11 @@
 //! Commands as helm has them.
 
 mod explain_values;
+mod pull;
+mod repo;
+mod source;
+mod table;
+mod talk;
 mod template;
 pub(super) mod values;
 
@@ -14,14 +19,22 @@ pub(super) enum Command {
     /// Say where a value of a chart comes from
     #[command(after_help = explain_values::EXAMPLES)]
     ExplainValues(explain_values::Arguments),
+    /// Get charts from repositories and registries
+    #[command(after_help = pull::EXAMPLES, visible_alias = "fetch")]
+    Pull(Box<pull::Arguments>),
+    /// Add, list, remove and update repositories of charts
+    #[command(subcommand)]
+    Repo(repo::Command),
     /// Render a chart and print its manifests
     #[command(after_help = template::EXAMPLES)]
-    Template(template::Arguments),
+    Template(Box<template::Arguments>),
 }
 
 pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
     match command {
         Command::ExplainValues(arguments) => explain_values::run(&arguments, reporter),
+        Command::Pull(arguments) => pull::run(&arguments, reporter),
+        Command::Repo(command) => repo::run(command, reporter),
         Command::Template(arguments) => template::run(&arguments, reporter),
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use clap::Args;
 use helm_lite::HelmVersion;
 
+use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use super::values::ValueFlags;
 use crate::chart::text::{Selection, Text, push_document};
 use crate::chart::{self, DEFAULT_NAME, Release};
@@ -23,12 +24,16 @@ Examples:
   # with values
   renderer helm template web charts/web -f envs/prod.yaml --set image.tag=1.2.3
 
+  # a chart in a repository, and one in a registry
+  renderer helm template web web --repo https://charts.example.com --version 1.2.3
+  renderer helm template web oci://registry.example.com/charts/web --version 1.2.3
+
   # one template of it
   renderer helm template web charts/web -s templates/deployment.yaml";
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Arguments {
-    /// The release's name, if given, and the chart: a folder or an archive
+    /// The release's name, if given, and the chart: a folder, an archive, or as for `helm pull`
     #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..=2)]
     names: Vec<String>,
 
@@ -95,6 +100,15 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
     helm_version: String,
 
+    #[command(flatten)]
+    source: SourceFlags,
+
+    #[command(flatten)]
+    access: AccessFlags,
+
+    #[command(flatten)]
+    home: HomeFlags,
+
     /// Make warnings errors
     #[arg(long)]
     strict: bool,
@@ -122,7 +136,8 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
         checks_schemas: !arguments.skip_schema_validation,
     };
-    let rendered = chart::render(Path::new(path), &arguments.values.given(), &release)?;
+    let chart = arguments.source.locate(path, &arguments.access, &arguments.home, reporter)?;
+    let rendered = chart::render(&chart, &arguments.values.given(), &release)?;
     reporter.warnings(&rendered.warnings);
     if arguments.strict && !rendered.warnings.is_empty() {
         return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));

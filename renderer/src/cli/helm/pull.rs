@@ -1,0 +1,113 @@
+//! `renderer helm pull`: charts from repositories and registries, as archives or as folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use helm_lite::{Chart, HelmVersion, archive};
+
+use super::source::{AccessFlags, HomeFlags, SourceFlags};
+use crate::error::{Error, ErrorKind, Result};
+use crate::output;
+use crate::remote::charts::Pulled;
+use crate::report::Reporter;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  # the newest release of a chart in a repository
+  renderer helm pull web --repo https://charts.example.com
+
+  # a version of it from a repository that was added, as a folder
+  renderer helm pull example/web --version 1.2.3 --untar
+
+  # from a registry, into another folder
+  renderer helm pull oci://registry.example.com/charts/web --version '^1.2' -d archives";
+
+#[derive(Args, Debug)]
+pub(in crate::cli) struct Arguments {
+    /// `repository/chart`, `https://…/chart.tgz` or `oci://…`; with `--repo` the chart's name
+    #[arg(value_name = "CHART", required = true)]
+    charts: Vec<String>,
+
+    #[command(flatten)]
+    source: SourceFlags,
+
+    /// Where archives are written
+    #[arg(short, long, value_name = "FOLDER", default_value = ".")]
+    destination: PathBuf,
+
+    /// Unpack each chart into a folder of its name and keep no archive
+    #[arg(long)]
+    untar: bool,
+
+    /// Where these folders are made, from the destination on
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    untardir: PathBuf,
+
+    /// Refused: signatures are not verified
+    #[arg(long)]
+    prov: bool,
+
+    #[command(flatten)]
+    access: AccessFlags,
+
+    #[command(flatten)]
+    home: HomeFlags,
+}
+
+pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
+    arguments.source.refuse_verification()?;
+    if arguments.prov {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "`--prov` is refused: signatures of charts are not verified here",
+        ));
+    }
+    let sources = arguments.home.sources();
+    let access = arguments.access.access();
+    let pull = |reference: &String| sources.pull(&arguments.source.request(reference, &access));
+    let pulled = arguments.charts.iter().map(pull).collect::<Result<Vec<_>>>()?;
+    for notice in pulled.iter().filter_map(|pulled| pulled.notice.as_deref()) {
+        reporter.notice(notice);
+    }
+    pulled.iter().try_for_each(|pulled| arguments.write(pulled))
+}
+
+impl Arguments {
+    fn write(&self, pulled: &Pulled) -> Result<()> {
+        if self.untar {
+            let folder = self.destination.join(&self.untardir);
+            return unpack(pulled, &folder.components().collect::<PathBuf>());
+        }
+        if !self.destination.is_dir() {
+            let sentence = format!("there is no folder `{}`", self.destination.display());
+            return Err(Error::new(ErrorKind::Input, sentence).hint("make it, or name another with -d"));
+        }
+        output::replace(&self.destination.join(&pulled.file_name), &pulled.bytes)
+    }
+}
+
+/// Makes a chart's folder, all of it or nothing.
+fn unpack(pulled: &Pulled, parent: &Path) -> Result<()> {
+    let files = archive::files(&pulled.bytes).map_err(|reason| Error::new(ErrorKind::Input, reason))?;
+    let metadata = files.iter().filter(|file| file.name == "Chart.yaml").cloned().collect();
+    let name = Chart::load(metadata, &pulled.file_name, HelmVersion::V4, &mut Vec::new())?.metadata.name;
+    let folder = parent.join(&name);
+    if fs::symlink_metadata(&folder).is_ok() {
+        let sentence =
+            format!("failed to untar: a file or directory with the name {} already exists", folder.display());
+        return Err(Error::new(ErrorKind::Input, sentence));
+    }
+    let make =
+        |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io("make the folder", path, &error));
+    make(parent)?;
+    let staging = tempfile::Builder::new().prefix(".renderer-").tempdir_in(parent);
+    let staging = staging.map_err(|error| Error::io("make a folder in", parent, &error))?;
+    let staged = staging.path().join(&name);
+    for file in files {
+        let path = staged.join(&file.name);
+        make(path.parent().unwrap_or(&staged))?;
+        fs::write(&path, &file.data).map_err(|error| Error::io("write", &path, &error))?;
+    }
+    fs::rename(&staged, &folder).map_err(|error| Error::io("write", &folder, &error))
+}

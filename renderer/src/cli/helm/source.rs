@@ -1,0 +1,216 @@
+//! The flags that say where charts come from and by what their servers are asked, which several commands have.
+
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use registry::Secret;
+
+use crate::charts::Location;
+use crate::config;
+use crate::error::{Error, ErrorKind, Result};
+use crate::homes::Homes;
+use crate::remote::charts::{
+    Access, Account, ChartRequest, ChartSources, TIMEOUT, Tls, WITH_DEVELOPMENT_VERSIONS,
+};
+use crate::report::Reporter;
+
+#[derive(Args, Debug)]
+pub(super) struct SourceFlags {
+    /// The address of the repository that has the chart
+    #[arg(long, value_name = "URL")]
+    repo: Option<String>,
+
+    /// The chart's version, or a range of versions; the newest release where none is given
+    #[arg(long, value_name = "VERSION")]
+    version: Option<String>,
+
+    /// Take development versions too
+    #[arg(long)]
+    devel: bool,
+
+    /// Refused: signatures are not verified
+    #[arg(long)]
+    verify: bool,
+
+    /// No effect: signatures are not verified
+    #[arg(long, value_name = "FILE")]
+    keyring: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct AccessFlags {
+    /// Who asks the repository or registry
+    #[arg(long, value_name = "NAME")]
+    username: Option<String>,
+
+    /// The password of who asks
+    #[arg(long, value_name = "PASSWORD", value_parser = secret)]
+    password: Option<Secret<String>>,
+
+    /// Show them to other hosts too, where an index names some
+    #[arg(long)]
+    pass_credentials: bool,
+
+    /// The authorities whose certificates are trusted
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+
+    /// The certificate to show
+    #[arg(long, value_name = "FILE")]
+    cert_file: Option<PathBuf>,
+
+    /// The key of the certificate
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+
+    /// Trust every certificate
+    #[arg(long)]
+    insecure_skip_tls_verify: bool,
+
+    /// Ask registries without TLS
+    #[arg(long)]
+    plain_http: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct HomeFlags {
+    /// The list of repositories [env: HELM_REPOSITORY_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    repository_config: Option<PathBuf>,
+
+    /// The folder with their indexes [env: HELM_REPOSITORY_CACHE]
+    #[arg(long, value_name = "FOLDER")]
+    repository_cache: Option<PathBuf>,
+
+    /// The accounts of registries [env: HELM_REGISTRY_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    registry_config: Option<PathBuf>,
+
+    /// Where charts are kept [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
+    #[arg(long, value_name = "FOLDER")]
+    cache_dir: Option<PathBuf>,
+
+    /// Take charts and indexes from the cache only
+    #[arg(long)]
+    offline: bool,
+}
+
+impl SourceFlags {
+    /// The request for a chart.
+    pub(super) fn request<'r>(&'r self, reference: &'r str, access: &'r Access) -> ChartRequest<'r> {
+        let version = self.version.as_deref().map(str::trim).filter(|version| !version.is_empty());
+        let version = version.or_else(|| self.devel.then_some(WITH_DEVELOPMENT_VERSIONS));
+        ChartRequest { reference, repo: self.repo.as_deref(), version, access }
+    }
+
+    /// Finds a chart as helm does: on this disk, unless a repository is named or there is no such path.
+    pub(super) fn locate(
+        &self,
+        reference: &str,
+        access: &AccessFlags,
+        home: &HomeFlags,
+        reporter: &mut Reporter,
+    ) -> Result<Location> {
+        self.refuse_verification()?;
+        let reference = reference.trim();
+        let path = Path::new(reference);
+        if self.repo.is_none() && (path.exists() || path.is_absolute() || reference.starts_with('.')) {
+            return Ok(Location::Disk(path.to_owned()));
+        }
+        let pulled = home.sources().pull(&self.request(reference, &access.access())).map_err(|error| {
+            let is_name = self.repo.is_none() && !reference.contains("://");
+            if is_name {
+                error.hint(format!("there is no file or folder `{reference}` either"))
+            } else {
+                error
+            }
+        })?;
+        if let Some(notice) = &pulled.notice {
+            reporter.notice(notice);
+        }
+        Ok(Location::Pulled(pulled))
+    }
+
+    /// Refuses what is not done: to go on would be to pretend that it was.
+    pub(super) fn refuse_verification(&self) -> Result<()> {
+        if !self.verify {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Usage, "`--verify` is refused: signatures of charts are not verified here")
+            .hint("archives are checked by the digests of their repository; use helm for signatures"))
+    }
+}
+
+impl AccessFlags {
+    pub(super) fn access(&self) -> Access {
+        let password = self.password.as_ref().map(|password| password.expose().as_str()).unwrap_or_default();
+        Access {
+            account: Account::new(self.username.as_deref().unwrap_or_default(), password),
+            pass_credentials: self.pass_credentials,
+            tls: Tls {
+                authorities: self.ca_file.clone(),
+                certificate: self.cert_file.clone(),
+                key: self.key_file.clone(),
+                is_unchecked: self.insecure_skip_tls_verify,
+            },
+            plain_http: self.plain_http,
+        }
+    }
+
+    /// Whether somebody asks who has not said a password.
+    pub(super) fn lacks_password(&self) -> bool {
+        self.username.is_some() && self.password.is_none()
+    }
+
+    pub(super) fn set_password(&mut self, password: String) {
+        self.password = Some(Secret::new(password));
+    }
+
+    pub(super) fn username(&self) -> &str {
+        self.username.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn password(&self) -> Option<&Secret<String>> {
+        self.password.as_ref()
+    }
+}
+
+impl HomeFlags {
+    pub(super) fn homes(&self) -> Homes {
+        let homes = Homes::from_environment();
+        let or = |flag: &Option<PathBuf>, path| flag.clone().unwrap_or(path);
+        Homes {
+            repository_config: or(&self.repository_config, homes.repository_config),
+            repository_cache: or(&self.repository_cache, homes.repository_cache),
+            registry_config: or(&self.registry_config, homes.registry_config),
+            docker_config: homes.docker_config,
+        }
+    }
+
+    pub(super) fn sources(&self) -> ChartSources {
+        self.sources_within(TIMEOUT)
+    }
+
+    /// The same where servers have this much time for an answer.
+    pub(super) fn sources_within(&self, timeout: Duration) -> ChartSources {
+        let cache = self.cache_dir.clone().or_else(config::default_cache_dir);
+        let cache = cache.map(|path| std::path::absolute(&path).unwrap_or(path));
+        ChartSources::new(cache, self.offline, self.homes(), timeout)
+    }
+}
+
+/// A time as Go writes it: `1m30s`.
+pub(super) fn duration(text: &str) -> std::result::Result<Duration, String> {
+    let nanoseconds = gotemplate::time::Duration::parse(text.as_bytes())?.0;
+    u64::try_from(nanoseconds)
+        .ok()
+        .filter(|nanoseconds| *nanoseconds > 0)
+        .map(Duration::from_nanos)
+        .ok_or_else(|| "it is no time to wait".to_owned())
+}
+
+fn secret(text: &str) -> std::result::Result<Secret<String>, Infallible> {
+    Ok(Secret::new(text.to_owned()))
+}

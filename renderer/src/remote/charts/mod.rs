@@ -1,0 +1,395 @@
+//! Charts that are not on this disk: from classic repositories, from addresses, from registries.
+//!
+//! In: what names a chart, and by what its server is asked. Out: its archive, or a folder with its files; each index is
+//! read once in a run, and what has a digest is fetched once ever. Refused: an archive with another digest than its
+//! repository says, and what is too large or takes too long. Nothing is written outside of the cache.
+
+mod access;
+mod address;
+mod http;
+mod index;
+mod oci;
+pub(crate) mod repositories;
+mod store;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gitremote::redact;
+use helm_lite::archive;
+use helm_lite::repository::{IndexedChart, NoVersion};
+use registry::{Client, Digest};
+use reqwest::Url;
+
+use super::cache::Cache;
+use super::failure::{ErrorKind, Failure, Result, no_cache};
+use super::slots::Slots;
+use super::web::Answer;
+use crate::error;
+use crate::homes::Homes;
+pub(crate) use access::{Access, Account, Tls};
+pub(crate) use address::{OCI, are_same};
+pub(crate) use http::TIMEOUT;
+use http::{Http, Request};
+pub(crate) use index::Indexes;
+use repositories::{Repositories, Repository};
+use store::{Link, Store};
+
+/// What servers are told to send.
+const ACCEPT: &str = "application/gzip,application/octet-stream";
+
+/// What `--devel` stands for: a range that has development versions too.
+pub(crate) const WITH_DEVELOPMENT_VERSIONS: &str = ">0.0.0-0";
+
+/// A chart, as it is named on a command line or in a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChartRequest<'r> {
+    /// `repository/chart`, `https://…/chart.tgz` or `oci://…`; with a `repo` the chart's name in it.
+    pub(crate) reference: &'r str,
+    /// The address of a repository.
+    pub(crate) repo: Option<&'r str>,
+    /// A version, or a range of versions; the newest release where there is none.
+    pub(crate) version: Option<&'r str>,
+    /// By what its server is asked.
+    pub(crate) access: &'r Access,
+}
+
+/// A chart that was had.
+#[derive(Clone, Debug)]
+pub(crate) struct Pulled {
+    /// Its archive.
+    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) digest: Digest,
+    /// `web-1.0.0.tgz`
+    pub(crate) file_name: String,
+    /// What was not asked for in so many words.
+    pub(crate) notice: Option<String>,
+}
+
+/// Where charts come from.
+#[derive(Debug)]
+pub(crate) struct ChartSources {
+    cache: Option<Cache>,
+    offline: bool,
+    homes: Homes,
+    http: Http,
+    indexes: Indexes,
+    pulled: Slots<(String, Access), Pulled>,
+    registries: Slots<(String, Access), Arc<Client>>,
+}
+
+/// An archive whose place is known.
+struct Located<'l> {
+    address: Url,
+    /// That its repository promises.
+    digest: Option<Digest>,
+    /// The repository that the account is for.
+    repository: Url,
+    access: &'l Access,
+}
+
+impl ChartSources {
+    /// With a folder for the cache, where there is a place for one; `offline` takes from it only.
+    pub(crate) fn new(cache: Option<PathBuf>, offline: bool, homes: Homes, timeout: Duration) -> Self {
+        Self::with(cache.map(Cache::new), offline, homes, timeout)
+    }
+
+    /// The same with the accounts of another folder of Helm's configuration.
+    pub(crate) fn with_config(&self, folder: &Path) -> Self {
+        let homes = self.homes.clone().with_config(folder);
+        Self::with(self.cache.clone(), self.offline, homes, self.http.timeout)
+    }
+
+    fn with(cache: Option<Cache>, offline: bool, homes: Homes, timeout: Duration) -> Self {
+        Self {
+            cache,
+            offline,
+            homes,
+            http: Http::new(timeout),
+            indexes: Indexes::default(),
+            pulled: Slots::default(),
+            registries: Slots::default(),
+        }
+    }
+
+    /// Helm's own files.
+    pub(crate) fn homes(&self) -> &Homes {
+        &self.homes
+    }
+
+    /// A chart's archive.
+    ///
+    /// # Errors
+    /// One sentence, in Helm's words where it has some.
+    pub(crate) fn pull(&self, request: &ChartRequest<'_>) -> error::Result<Pulled> {
+        self.find(request).map_err(error::Error::from)
+    }
+
+    /// A folder of the cache with a chart's files. It never changes.
+    ///
+    /// # Errors
+    /// As [`Self::pull`], and when there is no cache or the archive is a hostile one.
+    pub(crate) fn folder(&self, request: &ChartRequest<'_>) -> error::Result<PathBuf> {
+        let unpacked = self.find(request).and_then(|pulled| {
+            let cache = self.cache.as_ref().ok_or_else(no_cache)?;
+            Store(cache).folder(&pulled.digest, &pulled.file_name, &pulled.bytes)
+        });
+        unpacked.map_err(error::Error::from)
+    }
+
+    fn find(&self, request: &ChartRequest<'_>) -> Result<Pulled> {
+        match request.repo {
+            Some(repo) if repo.starts_with(OCI) => {
+                let reference = format!("{}/{}", repo.trim_end_matches('/'), request.reference);
+                self.in_registry(&ChartRequest { reference: &reference, repo: None, ..*request })
+            }
+            Some(repo) => self.in_repository_at(repo, request),
+            None if request.reference.starts_with(OCI) => self.in_registry(request),
+            None if address::is_full(request.reference) => self.at_address(request),
+            None => self.in_known_repository(request),
+        }
+    }
+
+    /// `--repo`: the index is asked for.
+    fn in_repository_at(&self, repo: &str, request: &ChartRequest<'_>) -> Result<Pulled> {
+        let index = self.index_at(repo, request.access)?;
+        let wanted = request.version.map_or_else(String::new, |version| format!(" version {version:?}"));
+        let choice = index.choose(request.reference, request.version).map_err(|_| {
+            let chart = request.reference;
+            let repo = redact(repo);
+            Failure::new(
+                ErrorKind::NotFound,
+                format!("chart {chart:?}{wanted} not found in {repo} repository"),
+            )
+        })?;
+        let notice = choice.is_fallback.then(|| fallback(request, choice.chart));
+        let chart = format!("chart {:?}{wanted}", request.reference);
+        let pulled = self.indexed(&chart, choice.chart, &address::parse(repo)?, request.access)?;
+        Ok(Pulled { notice, ..pulled })
+    }
+
+    /// `repository/chart`: the index is the one that `helm repo add` or `update` left.
+    fn in_known_repository(&self, request: &ChartRequest<'_>) -> Result<Pulled> {
+        let reference = request.reference;
+        let Some((name, chart)) = reference.split_once('/') else {
+            let reason =
+                format!("non-absolute URLs should be in form of repo_name/path_to_chart, got: {reference}");
+            return Err(Failure::new(ErrorKind::NotFound, reason));
+        };
+        let repositories = self.repositories()?;
+        let repository = repositories
+            .get(name)
+            .ok_or_else(|| Failure::new(ErrorKind::NotFound, format!("repo {name} not found")))?;
+        let index = self
+            .indexes
+            .of_known(&self.homes, name)
+            .map_err(|failure| failure.during("no cached repo found. (try 'helm repo update')"))?;
+        let choice = index.choose(chart, request.version).map_err(|error| {
+            let wanted = request.version.unwrap_or_default();
+            let reason = format!(
+                "chart {chart:?} matching {wanted} not found in {name} index. (try 'helm repo update'): {error}"
+            );
+            let kind = if matches!(error, NoVersion::Constraint(_)) {
+                ErrorKind::Invalid
+            } else {
+                ErrorKind::NotFound
+            };
+            Failure::new(kind, reason)
+        })?;
+        let notice = choice.is_fallback.then(|| fallback(request, choice.chart));
+        let access = merged(request.access, repository);
+        let pulled = self.indexed(
+            &format!("chart {reference:?}"),
+            choice.chart,
+            &address::parse(&repository.url)?,
+            &access,
+        )?;
+        Ok(Pulled { notice, ..pulled })
+    }
+
+    /// `https://…/chart.tgz`: by the account of the repository that lists it, if one does.
+    fn at_address(&self, request: &ChartRequest<'_>) -> Result<Pulled> {
+        let address = address::parse(request.reference)?;
+        let repositories = self.repositories()?;
+        let owner = repositories.list.iter().find(|known| self.lists(known, &address));
+        let (access, repository) = match owner {
+            Some(owner) => (merged(request.access, owner), address::parse(&owner.url)?),
+            None => (request.access.clone(), address.clone()),
+        };
+        self.archive(&Located { address, digest: None, repository, access: &access })
+    }
+
+    /// Whether a repository that would have a say in how an address is asked lists it.
+    fn lists(&self, repository: &Repository, address: &Url) -> bool {
+        let Ok(base) = address::parse(&repository.url) else { return false };
+        if base.origin() != address.origin() && !repository.pass_credentials {
+            return false;
+        }
+        let Ok(index) = self.indexes.of_known(&self.homes, &repository.name) else { return false };
+        let is_it = |url: &String| {
+            address::in_repository(&base, url).is_ok_and(|url| are_same(url.as_str(), address.as_str()))
+        };
+        index
+            .names()
+            .any(|name| index.versions(name).into_iter().flatten().any(|chart| chart.urls.iter().any(is_it)))
+    }
+
+    /// A chart that an index has, from the first of its addresses that gives it.
+    fn indexed(&self, name: &str, chart: &IndexedChart, repository: &Url, access: &Access) -> Result<Pulled> {
+        let digest = match chart.digest.as_str() {
+            "" => None,
+            text => Some(promised(text).ok_or_else(|| {
+                let reason = format!("{name}: the index has no SHA-256 for its digest: {text:?}");
+                Failure::new(ErrorKind::Invalid, reason)
+            })?),
+        };
+        let mut failed = None;
+        for url in &chart.urls {
+            let address = address::in_repository(repository, url)?;
+            let located = Located { address, digest: digest.clone(), repository: repository.clone(), access };
+            match self.archive(&located) {
+                Err(failure) if failure.kind() != ErrorKind::Denied => {
+                    failed.get_or_insert(failure);
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(failed
+            .unwrap_or_else(|| Failure::new(ErrorKind::NotFound, format!("{name} has no downloadable URLs"))))
+    }
+
+    /// An archive, once in a run.
+    fn archive(&self, located: &Located<'_>) -> Result<Pulled> {
+        let reference = located.address.as_str();
+        if reference.starts_with(OCI) {
+            // The account is for the repository's host.
+            let account = located.access.account.clone().filter(|_| located.access.pass_credentials);
+            let access = Access { account, ..located.access.clone() };
+            let request = ChartRequest { reference, repo: None, version: None, access: &access };
+            let pulled = self.in_registry(&request)?;
+            return refuse_other_digest(located, &pulled.digest).map(|()| pulled);
+        }
+        let key = (located.address.to_string(), located.access.clone());
+        self.pulled.get(&key, Duration::ZERO, || self.cached(located))
+    }
+
+    /// An archive from the cache, or from its server by way of it.
+    fn cached(&self, located: &Located<'_>) -> Result<Pulled> {
+        let file_name = address::file_name(&located.address)?;
+        let store = self.cache.as_ref().map(Store);
+        let known = |digest: &Digest| store.and_then(|store| store.archive(digest));
+        let pulled = |digest: Digest, bytes: Vec<u8>| Pulled {
+            bytes: bytes.into(),
+            digest,
+            file_name: file_name.clone(),
+            notice: None,
+        };
+        if let Some(bytes) = located.digest.as_ref().and_then(known) {
+            return Ok(pulled(Digest::of(&bytes), bytes));
+        }
+        let address = located.address.as_str();
+        // What two processes want at the same time is fetched by one of them.
+        let _lock = store.filter(|_| !self.offline).and_then(|store| store.lock(address));
+        if let Some(bytes) = located.digest.as_ref().and_then(known) {
+            return Ok(pulled(Digest::of(&bytes), bytes));
+        }
+        let link = store.and_then(|store| store.link(address));
+        let recalled = link.and_then(|link| known(&link.digest).map(|bytes| (link, bytes)));
+        if self.offline {
+            let fits = |link: &Link| located.digest.as_ref().is_none_or(|digest| *digest == link.digest);
+            let (link, bytes) = recalled.filter(|(link, _)| fits(link)).ok_or_else(|| offline(address))?;
+            return Ok(pulled(link.digest, bytes));
+        }
+        let tag = recalled.as_ref().and_then(|(link, _)| link.tag.as_deref());
+        let (bytes, tag) = match (self.ask(located, tag)?, recalled) {
+            (Answer::Unchanged, Some((link, bytes))) => (bytes, link.tag),
+            (Answer::Unchanged, None) => (Vec::new(), None),
+            (Answer::Content { body, tag }, _) => (body, tag),
+        };
+        let digest = Digest::of(&bytes);
+        refuse_other_digest(located, &digest)?;
+        refuse_no_archive(&located.address, &bytes)?;
+        if let Some(store) = store {
+            store.put_archive(&digest, &bytes)?;
+            store.put_link(address, &Link { digest: digest.clone(), file_name: file_name.clone(), tag })?;
+        }
+        Ok(pulled(digest, bytes))
+    }
+
+    fn ask(&self, located: &Located<'_>, tag: Option<&str>) -> Result<Answer> {
+        self.http.get(&Request {
+            address: &located.address,
+            repository: &located.repository,
+            access: located.access,
+            accept: ACCEPT,
+            tag,
+            limit: archive::MAX_CHART_SIZE,
+        })
+    }
+
+    fn repositories(&self) -> Result<Repositories> {
+        let loaded = Repositories::load(&self.homes.repository_config);
+        loaded
+            .map(Option::unwrap_or_default)
+            .map_err(|error| Failure::new(ErrorKind::Invalid, error.message().to_owned()))
+    }
+}
+
+/// What is refused where only the cache may be asked.
+fn offline(address: &str) -> Failure {
+    let reason = format!("`{}` is not in the cache, and --offline forbids to ask for it", redact(address));
+    Failure::new(ErrorKind::Unavailable, reason).hint("run once without --offline")
+}
+
+fn fallback(request: &ChartRequest<'_>, chart: &IndexedChart) -> String {
+    format!(
+        "there is no version `{}` of the chart `{}`: taking {}",
+        request.version.unwrap_or_default(),
+        request.reference,
+        chart.version
+    )
+}
+
+/// The flags, and above them what is known of a repository.
+fn merged(flags: &Access, repository: &Repository) -> Access {
+    let own = repository.access();
+    let has_files = own.tls != Tls { is_unchecked: own.tls.is_unchecked, ..Tls::default() };
+    let mut tls = if has_files { own.tls.clone() } else { flags.tls.clone() };
+    tls.is_unchecked = flags.tls.is_unchecked || own.tls.is_unchecked;
+    let has_account = own.account.is_some();
+    Access {
+        pass_credentials: if has_account { own.pass_credentials } else { flags.pass_credentials },
+        account: own.account.or_else(|| flags.account.clone()),
+        tls,
+        plain_http: flags.plain_http,
+    }
+}
+
+fn refuse_other_digest(located: &Located<'_>, digest: &Digest) -> Result<()> {
+    let Some(promised) = located.digest.as_ref().filter(|promised| *promised != digest) else {
+        return Ok(());
+    };
+    let reason = format!(
+        "`{}` has the digest {digest}, but its repository says {promised}",
+        redact(located.address.as_str())
+    );
+    let hint = "the archive was changed or its index is old: ask who runs the repository before you trust it";
+    Err(Failure::new(ErrorKind::Denied, reason).hint(hint))
+}
+
+/// The digest that an index has, which may lack its algorithm.
+fn promised(text: &str) -> Option<Digest> {
+    let hex = text.strip_prefix("sha256:").unwrap_or(text);
+    format!("sha256:{}", hex.to_ascii_lowercase()).parse().ok()
+}
+
+/// A page that says that one has to log in is no archive, and must not be kept as one.
+fn refuse_no_archive(address: &Url, bytes: &[u8]) -> Result<()> {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(());
+    }
+    let reason =
+        format!("what `{}` gives is no chart: it is not a gzipped archive", redact(address.as_str()));
+    Err(Failure::new(ErrorKind::Invalid, reason))
+}

@@ -1,0 +1,265 @@
+//! Charts in registries.
+//!
+//! In: `oci://host/repository[:tag][@digest]`, and a version or a range of versions. Out: the archive, which a registry
+//! keeps as one layer of an artifact. Refused: artifacts that are no charts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gotemplate::semver::Version;
+use helm_lite::archive;
+use helm_lite::repository::newest_matching;
+use registry::{
+    Client, ClientCertificate, Content, CredentialChain, CredentialSource, Descriptor, Digest, DockerConfig,
+    ImageManifest, Options, Reference, RegistrySettings, Repository, Retry, Secret,
+};
+
+use super::super::failure::{ErrorKind, Failure, Result};
+use super::access::{Access, Account, pem};
+use super::store::{Link, Store};
+use super::{ChartRequest, ChartSources, Pulled, offline};
+
+/// The configuration of a chart.
+const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
+
+/// Its archive, as Helm names it now and as it did at first.
+const LAYERS: [&str; 2] = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
+
+/// How long an answer may take, and each part of a large one.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// An index of artifacts has a chart among its first, or none.
+const MAX_MANIFESTS: usize = 16;
+
+/// The account that was given on the command line.
+#[derive(Debug)]
+struct Given(Account);
+
+impl CredentialSource for Given {
+    fn find(&self, _: &str, _: &str) -> registry::Result<Option<registry::Credential>> {
+        Ok(Some(registry::Credential::basic(&self.0.user, self.0.password.expose())))
+    }
+}
+
+impl ChartSources {
+    /// A chart in a registry.
+    pub(super) fn in_registry(&self, request: &ChartRequest<'_>) -> Result<Pulled> {
+        let store = self.cache.as_ref().map(Store);
+        let wanted = request.version.unwrap_or_default();
+        let key = format!("{} {wanted}", request.reference);
+        if self.offline {
+            let link = store.and_then(|store| store.link(&key));
+            let pulled = link.and_then(|link| {
+                let bytes = store?.archive(&link.digest)?;
+                Some(Pulled {
+                    bytes: bytes.into(),
+                    digest: link.digest,
+                    file_name: link.file_name,
+                    notice: None,
+                })
+            });
+            return pulled.ok_or_else(|| offline(request.reference));
+        }
+        let named = read(request.reference)?;
+        let client = self.client(named.repository(), request.access)?;
+        let (reference, file_name) = chosen(&client, &named, request)?;
+        let layer = layer(&client, &reference)?;
+        let _lock = store.and_then(|store| store.lock(layer.digest.as_str()));
+        let pulled = |bytes: Vec<u8>| Pulled {
+            bytes: bytes.into(),
+            digest: layer.digest.clone(),
+            file_name: file_name.clone(),
+            notice: None,
+        };
+        let link = || Link { digest: layer.digest.clone(), file_name: file_name.clone(), tag: None };
+        if let Some(bytes) = store.and_then(|store| store.archive(&layer.digest)) {
+            if let Some(store) = store.filter(|store| store.link(&key) != Some(link())) {
+                store.put_link(&key, &link())?;
+            }
+            return Ok(pulled(bytes));
+        }
+        let mut bytes = Vec::new();
+        client
+            .blob(reference.repository(), &layer, archive::MAX_CHART_SIZE, &mut bytes)
+            .map_err(|error| failure(&error))?;
+        if let Some(store) = store {
+            store.put_archive(&layer.digest, &bytes)?;
+            store.put_link(&key, &link())?;
+        }
+        Ok(pulled(bytes))
+    }
+
+    /// Where Helm looks for accounts: in its own file, then in Docker's.
+    fn logins(&self) -> CredentialChain {
+        let files = [Some(&self.homes.registry_config), self.homes.docker_config.as_ref()];
+        let source = |path: &PathBuf| Arc::new(DockerConfig::file(path.clone())) as Arc<dyn CredentialSource>;
+        CredentialChain(files.into_iter().flatten().map(source).collect())
+    }
+
+    fn client(&self, repository: &Repository, access: &Access) -> Result<Arc<Client>> {
+        let host = repository.registry();
+        self.registries.get(&(host.to_owned(), access.clone()), Duration::ZERO, || {
+            let mut settings = RegistrySettings {
+                plain_http: access.plain_http,
+                insecure_tls: access.tls.is_unchecked,
+                ..RegistrySettings::for_host(host)
+            };
+            settings.authorities =
+                access.tls.authorities.as_ref().map(|path| pem("ca-file", path)).transpose()?;
+            if let (Some(certificate), Some(key)) = (&access.tls.certificate, &access.tls.key) {
+                settings.client_certificate = Some(ClientCertificate {
+                    certificate: pem("cert-file", certificate)?,
+                    key: Secret::new(pem("key-file", key)?),
+                });
+            }
+            settings.credentials =
+                access.account.clone().map(|account| Arc::new(Given(account)) as Arc<dyn CredentialSource>);
+            Ok(Arc::new(Client::new(Options {
+                user_agent: concat!("renderer/", env!("CARGO_PKG_VERSION")).to_owned(),
+                registries: vec![settings],
+                credentials: Some(Arc::new(self.logins())),
+                cache: self.cache.as_ref().map(|cache| cache.root().join("registry")),
+                timeout: TIMEOUT,
+                retry: Retry { attempts: 3, ..Retry::default() },
+            })))
+        })
+    }
+}
+
+/// A reference whose tag may be a version with a `+`.
+fn read(text: &str) -> Result<Reference> {
+    let (start, last) = text.rsplit_once('/').unwrap_or(("", text));
+    Reference::parse_oci(&format!("{start}/{}", last.replace('+', "_"))).map_err(|error| failure(&error))
+}
+
+/// What is asked for of all that a repository has, and the name of its file.
+fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Result<(Reference, String)> {
+    let invalid = |reason: String| Failure::new(ErrorKind::Invalid, reason);
+    let repository = named.repository();
+    let chart = repository.name().rsplit('/').next().unwrap_or_default();
+    if let (Some(version), Some(tag)) = (request.version, named.tag())
+        && version.replace('+', "_") != tag
+    {
+        return Err(invalid(format!("chart reference and version mismatch: {version} is not {tag}")));
+    }
+    let version = request.version.map(str::to_owned).or_else(|| named.tag().map(|tag| tag.replace('_', "+")));
+    if let Some(digest) = named.digest() {
+        if let Some(version) = &version
+            && let Ok(there) = client.digest(&tagged(repository, version)?)
+            && there != *digest
+        {
+            return Err(invalid(format!("chart reference digest mismatch: {there} is not {digest}")));
+        }
+        let file_name = format!("{chart}@{}-{}.tgz", digest.algorithm(), digest.hex());
+        return Ok((repository.with_digest(digest.clone()), file_name));
+    }
+    let version = match version {
+        Some(version) if Version::parse(&version).is_ok() => version,
+        wanted => {
+            let tags: Vec<String> =
+                client.tags(repository).map_err(|error| failure(&error))?.tags().map(str::to_owned).collect();
+            newest(&tags, wanted.as_deref(), request.reference)?
+        }
+    };
+    Ok((tagged(repository, &version)?, format!("{chart}-{version}.tgz")))
+}
+
+/// The chart in a version, which is a tag without a `+`.
+fn tagged(repository: &Repository, version: &str) -> Result<Reference> {
+    repository.with_tag(&version.replace('+', "_")).map_err(|error| failure(&error))
+}
+
+fn content(client: &Client, reference: &Reference) -> Result<Content> {
+    client.manifest(reference).and_then(|manifest| manifest.content()).map_err(|error| failure(&error))
+}
+
+fn newest(tags: &[String], wanted: Option<&str>, reference: &str) -> Result<String> {
+    let found =
+        newest_matching(tags, wanted).map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+    found.ok_or_else(|| {
+        let reason = match wanted {
+            _ if tags.is_empty() => format!("unable to locate any tags in provided repository: {reference}"),
+            Some(wanted) => {
+                format!("could not locate a version matching provided version string {wanted} in {reference}")
+            }
+            None => format!("no tag of {reference} is the version of a release"),
+        };
+        Failure::new(ErrorKind::NotFound, reason)
+    })
+}
+
+/// The layer with the archive.
+fn layer(client: &Client, reference: &Reference) -> Result<Descriptor> {
+    let none =
+        |reason: String| Failure::new(ErrorKind::Invalid, format!("`{reference}` is no chart: {reason}"));
+    let image = match content(client, reference)? {
+        Content::Image(image) => image,
+        Content::Index(index) => {
+            let image = |descriptor: &Descriptor| {
+                chart_manifest(client, reference.repository(), descriptor.digest.clone())
+            };
+            let images = index.manifests.iter().take(MAX_MANIFESTS).map(image);
+            let image = images.filter_map(Result::transpose).next();
+            image.ok_or_else(|| none("none of the artifacts in its index is one".to_owned()))??
+        }
+    };
+    if image.config.media_type != CONFIG {
+        return Err(none(format!("could not load config with mediatype {CONFIG}")));
+    }
+    let is_archive = |layer: &&Descriptor| LAYERS.contains(&layer.media_type.as_str());
+    image
+        .layers
+        .iter()
+        .find(is_archive)
+        .cloned()
+        .ok_or_else(|| none(format!("manifest does not contain a layer with mediatype {}", LAYERS[0])))
+}
+
+fn chart_manifest(client: &Client, repository: &Repository, digest: Digest) -> Result<Option<ImageManifest>> {
+    Ok(match content(client, &repository.with_digest(digest))? {
+        Content::Image(image) if image.config.media_type == CONFIG => Some(image),
+        _ => None,
+    })
+}
+
+/// As this crate says it.
+fn failure(error: &registry::Error) -> Failure {
+    use registry::ErrorKind as Kind;
+    let kind = match error.kind() {
+        Kind::Invalid | Kind::Protocol => ErrorKind::Invalid,
+        Kind::NameUnknown | Kind::ManifestUnknown | Kind::BlobUnknown => ErrorKind::NotFound,
+        Kind::Unauthorized | Kind::Denied | Kind::DigestMismatch => ErrorKind::Denied,
+        Kind::TooLarge => ErrorKind::Limit,
+        _ => ErrorKind::Unavailable,
+    };
+    let failure = Failure::new(kind, error.message());
+    match error.help() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_may_be_a_version_with_metadata() {
+        let reference = read("oci://localhost:5000/charts/web:1.0.0+build.1").unwrap();
+        assert_eq!(reference.to_string(), "localhost:5000/charts/web:1.0.0_build.1");
+        assert_eq!(read("oci://h.example/web").unwrap().tag(), None);
+        assert!(read("oci://h.example").is_err());
+    }
+
+    #[test]
+    fn a_version_is_told_apart_from_none() {
+        let tags = ["1.0.0".to_owned()];
+        let reason =
+            |tags: &[String], wanted| newest(tags, wanted, "oci://h/web").unwrap_err().message().into_owned();
+        assert!(reason(&[], None).contains("unable to locate any tags"));
+        assert!(reason(&tags, Some("2")).contains("matching provided version string 2"));
+        assert!(reason(&["1.0.0-rc.1".to_owned()], None).contains("no tag of oci://h/web"));
+        assert!(reason(&tags, Some("a b")).contains("improper constraint"));
+    }
+}

@@ -1,0 +1,163 @@
+//! What was pulled: archives by their digest, and which of them an address gave last.
+//!
+//! ```text
+//! charts/blobs/DIGEST              an archive; read only if its bytes still have that digest
+//! charts/links/HASH                what an address gave last: its digest, a name for the file, the server's tag
+//! charts/folders/DIGEST/NAME/      the archive's files, unpacked
+//! charts/locks/NN                  held while something is fetched, so that others wait for it and then find it
+//! ```
+//!
+//! Like all of the cache: what has its name there is complete, as it was made elsewhere and moved into place.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use helm_lite::archive;
+use registry::Digest;
+
+use super::super::cache::{Cache, create_folders, hash, publish};
+use super::super::failure::{ErrorKind, Failure, Result, cache_failure};
+
+/// Who holds a lock for longer may have been stopped; what two fetch at the same time is only fetched in vain.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// How often a lock is asked for.
+const TICK: Duration = Duration::from_millis(25);
+
+/// The cache's part for charts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Store<'c>(pub(super) &'c Cache);
+
+/// What an address gave last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) digest: Digest,
+    /// `web-1.0.0.tgz`
+    pub(super) file_name: String,
+    /// By which the server knows this version of it.
+    pub(super) tag: Option<String>,
+}
+
+impl Store<'_> {
+    /// An archive; nothing where it is not here, or is not what it was.
+    pub(super) fn archive(&self, digest: &Digest) -> Option<Vec<u8>> {
+        let file = File::open(self.blob_path(digest)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(archive::MAX_CHART_SIZE + 1).read_to_end(&mut bytes).ok()?;
+        digest.matches(&bytes).then_some(bytes)
+    }
+
+    pub(super) fn put_archive(&self, digest: &Digest, bytes: &[u8]) -> Result<()> {
+        self.0.put(&self.blob_path(digest), bytes)
+    }
+
+    pub(super) fn link(&self, address: &str) -> Option<Link> {
+        let text = fs::read_to_string(self.link_path(address)).ok()?;
+        let mut lines = text.lines();
+        let digest = lines.next()?.parse().ok()?;
+        let file_name = lines.next()?.to_owned();
+        Some(Link { digest, file_name, tag: lines.next().map(str::to_owned) })
+    }
+
+    pub(super) fn put_link(&self, address: &str, link: &Link) -> Result<()> {
+        let tag = link.tag.as_ref().map_or_else(String::new, |tag| format!("{tag}\n"));
+        let text = format!("{}\n{}\n{tag}", link.digest.as_str(), link.file_name);
+        self.0.put(&self.link_path(address), text.as_bytes())
+    }
+
+    /// A folder with the files of an archive, by the name that the archive's file has.
+    pub(super) fn folder(&self, digest: &Digest, file_name: &str, bytes: &[u8]) -> Result<PathBuf> {
+        let name = file_name.strip_suffix(".tgz").unwrap_or(file_name);
+        let folder = self.0.root().join("charts/folders").join(digest.hex()).join(name);
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        let staging = self.0.staging()?;
+        let staged = staging.path().join("folder");
+        unpack(bytes, &staged)?;
+        publish(&staged, &folder)?;
+        Ok(folder)
+    }
+
+    /// Waits until no other process fetches what a key stands for, if the disk knows locks. Others wait until the file is
+    /// closed.
+    pub(super) fn lock(&self, key: &str) -> Option<File> {
+        let folder = self.0.root().join("charts/locks");
+        create_folders(&folder).ok()?;
+        let file = OpenOptions::new().append(true).create(true).open(folder.join(&hash(key)[..2])).ok()?;
+        let started = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Some(file),
+                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => thread::sleep(TICK),
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn blob_path(&self, digest: &Digest) -> PathBuf {
+        self.0.root().join("charts/blobs").join(digest.hex())
+    }
+
+    fn link_path(&self, address: &str) -> PathBuf {
+        self.0.root().join("charts/links").join(hash(address))
+    }
+}
+
+fn unpack(bytes: &[u8], folder: &Path) -> Result<()> {
+    for file in archive::files(bytes).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))? {
+        let path = folder.join(&file.name);
+        create_folders(path.parent().unwrap_or(folder))?;
+        fs::write(&path, &file.data).map_err(|error| cache_failure("write", &path, &error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_that_changed_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        let store = Store(&cache);
+        let digest = Digest::of(b"chart");
+        assert_eq!(store.archive(&digest), None);
+        store.put_archive(&digest, b"chart").unwrap();
+        assert_eq!(store.archive(&digest).as_deref(), Some(&b"chart"[..]));
+        fs::write(store.blob_path(&digest), b"other").unwrap();
+        assert_eq!(store.archive(&digest), None);
+        store.put_archive(&digest, b"chart").unwrap();
+        assert!(store.archive(&digest).is_some());
+    }
+
+    #[test]
+    fn a_link_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        for tag in [None, Some("\"abc\"".to_owned())] {
+            let link = Link { digest: Digest::of(b"x"), file_name: "web-1.0.0.tgz".to_owned(), tag };
+            Store(&cache).put_link("https://a/b", &link).unwrap();
+            assert_eq!(Store(&cache).link("https://a/b"), Some(link));
+        }
+        assert_eq!(Store(&cache).link("https://a/c"), None);
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        let held = Store(&cache).lock("a").expect("the disk knows locks");
+        let other = OpenOptions::new()
+            .append(true)
+            .open(folder.path().join("charts/locks").join(&hash("a")[..2]))
+            .unwrap();
+        assert!(other.try_lock().is_err());
+        drop(held);
+        assert!(other.try_lock().is_ok());
+    }
+}
