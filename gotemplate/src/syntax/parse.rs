@@ -288,7 +288,9 @@ impl Parser<'_> {
         let pipe = self.pipeline(control.name(), Kind::RightDelim)?;
         let in_range = usize::from(control == Control::Range);
         self.frame.ranges += in_range;
+        let mark = self.frame.scope.mark();
         let (body, end) = self.list()?;
+        self.frame.scope.leave(mark);
         self.frame.ranges -= in_range;
         let otherwise = match end {
             Item::Else => Some(self.otherwise(control)?),

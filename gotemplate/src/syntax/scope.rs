@@ -52,6 +52,12 @@ impl<'t> Scope<'t> {
                 variable.known -= 1;
             }
         }
+        self.leave(mark);
+    }
+
+    /// Takes back the slots given since, where execution does not come by: the parser goes on to know the names, as
+    /// those of a body in the `else` after it.
+    pub(super) fn leave(&mut self, mark: Mark) {
         for name in self.live.drain(mark.live..) {
             if let Some(variable) = self.names.get_mut(name) {
                 variable.slots.pop();
