@@ -5,6 +5,7 @@ mod ignore;
 mod load;
 mod lock;
 mod pack;
+mod shape;
 
 use std::sync::Arc;
 

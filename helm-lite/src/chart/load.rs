@@ -5,8 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions, Resolved};
+use gotemplate::fmt::quoted;
+use gotemplate::semver::Version;
+use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, Node, ParseOptions, Resolved, to_json};
 
+use super::shape::{self, Shape};
 use super::{Chart, Dependency, File, Lock, Metadata, archive};
 use crate::error::{Error, ErrorKind};
 use crate::sources::Sources;
@@ -63,10 +66,14 @@ impl Reader<'_> {
                 format!("charts are nested more than {MAX_NESTING} deep"),
             ));
         }
+        let is_root = depth == 0;
         let mut chart = Chart::default();
         let mut has_metadata = false;
         if let Some(file) = files.iter().find(|file| file.name == "Chart.yaml") {
-            chart.metadata = Metadata::read(&yaml(file, name, &mut chart.sources, "cannot load Chart.yaml")?);
+            chart.metadata = Metadata::read(&yaml(file, name, &mut chart.sources, &shape::CHART)?)?;
+            if is_root {
+                refuse_generation(&chart.metadata.api_version)?;
+            }
             has_metadata = true;
         }
         let mut subcharts: BTreeMap<String, Vec<File>> = BTreeMap::new();
@@ -74,7 +81,7 @@ impl Reader<'_> {
             match file.name.as_str() {
                 "Chart.yaml" => {}
                 "Chart.lock" => {
-                    let node = yaml(&file, name, &mut chart.sources, "cannot load Chart.lock")?;
+                    let node = yaml(&file, name, &mut chart.sources, &shape::LOCK)?;
                     chart.lock = Some(Lock::read(&node));
                 }
                 "values.yaml" => {
@@ -85,9 +92,11 @@ impl Reader<'_> {
                 }
                 "values.schema.json" => chart.schema = Some(file.data),
                 "requirements.yaml" | "requirements.lock" => {
-                    let node = yaml(&file, name, &mut chart.sources, &format!("cannot load {}", file.name))?;
+                    let is_lock = file.name == "requirements.lock";
+                    let shape = if is_lock { &shape::LOCK } else { &shape::REQUIREMENTS };
+                    let node = yaml(&file, name, &mut chart.sources, shape)?;
                     if file.name == "requirements.yaml" {
-                        chart.metadata.add_requirements(&node);
+                        chart.metadata.add_requirements(&node)?;
                     } else {
                         chart.lock = Some(Lock::read(&node));
                     }
@@ -142,12 +151,21 @@ impl Reader<'_> {
     }
 }
 
+/// Helm asks a chart for its generation before it reads it, but not the charts in it.
+fn refuse_generation(api_version: &str) -> Result<()> {
+    match api_version {
+        "v1" | "v2" => Ok(()),
+        "v3" => Err(Error::invalid("invalid chart apiVersion")),
+        _ => Err(Error::invalid("unsupported chart version")),
+    }
+}
+
 fn has_extension(path: &str, extension: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.ends_with(extension))
 }
 
-/// The first document of a file as sigs.k8s.io/yaml reads it.
-fn yaml(file: &File, name: &str, sources: &mut Sources, doing: &str) -> Result<Node> {
+/// The first document of a file as sigs.k8s.io/yaml reads it, in the shape that it must have.
+fn yaml(file: &File, name: &str, sources: &mut Sources, shape: &Shape) -> Result<Node> {
     let text = file.text();
     let source = sources.add(format!("{name}/{}", file.name), text.clone());
     let options = ParseOptions {
@@ -155,6 +173,7 @@ fn yaml(file: &File, name: &str, sources: &mut Sources, doing: &str) -> Result<N
         duplicate_keys: DuplicateKeys::KeepLast,
         ..ParseOptions::default()
     };
+    let doing = format!("cannot load {}", file.name);
     let refused = |error: yamltree::Error| {
         Error::invalid(format!("{doing}: error converting YAML to JSON: {}", error.go_text()))
             .at(sources.place(error.span()))
@@ -163,16 +182,19 @@ fn yaml(file: &File, name: &str, sources: &mut Sources, doing: &str) -> Result<N
         return Ok(Node::null());
     };
     let mut root = document.root;
-    let refused = |error: yamltree::Error| {
-        Error::invalid(format!("{doing}: error converting YAML to JSON: {}", error.go_text()))
-            .at(sources.place(error.span()))
-    };
-    root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(refused)?;
+    root.expand_aliases(Expansion::Decoded(Dialect::V2))
+        .and_then(|()| to_json(&root, JsonOptions::SIGS, &mut String::new()))
+        .map_err(refused)?;
+    shape::fit(&mut root, shape).map_err(|misfit| {
+        Error::invalid(misfit.message)
+            .prefix(format_args!("{doing}: error unmarshaling JSON: while decoding JSON"))
+            .at(sources.place(misfit.span))
+    })?;
     Ok(root)
 }
 
 impl Metadata {
-    fn read(node: &Node) -> Self {
+    fn read(node: &Node) -> Result<Self> {
         let mut metadata = Self {
             api_version: text(node, "apiVersion"),
             name: sanitized(&text(node, "name")),
@@ -187,8 +209,8 @@ impl Metadata {
         if metadata.api_version.is_empty() {
             "v1".clone_into(&mut metadata.api_version);
         }
-        metadata.add_requirements(node);
-        metadata
+        metadata.add_requirements(node)?;
+        Ok(metadata)
     }
 
     /// Whether there is a list of dependencies, if only an empty one.
@@ -198,10 +220,12 @@ impl Metadata {
     }
 
     /// Takes over the dependencies that a file declares.
-    fn add_requirements(&mut self, node: &Node) {
+    fn add_requirements(&mut self, node: &Node) -> Result<()> {
         if let Some(dependencies) = node.get("dependencies").and_then(Node::items) {
+            refuse_nulls(dependencies, "dependencies")?;
             self.dependencies = dependencies.iter().map(Dependency::read).collect();
         }
+        Ok(())
     }
 
     fn validate(&self) -> Result<()> {
@@ -210,26 +234,48 @@ impl Metadata {
             return refuse("chart.metadata.name is required".to_owned());
         }
         if self.name == "." || self.name == ".." {
-            return refuse(format!("chart.metadata.name {:?} is not allowed", self.name));
+            return refuse(format!("chart.metadata.name {} is not allowed", quoted(self.name.as_bytes())));
         }
         if self.name.contains('/') {
-            return refuse(format!("chart.metadata.name {:?} is invalid", self.name));
+            return refuse(format!("chart.metadata.name {} is invalid", quoted(self.name.as_bytes())));
         }
         if self.version.is_empty() {
             return refuse("chart.metadata.version is required".to_owned());
         }
+        if Version::parse(&self.version).is_err() {
+            return refuse(format!("chart.metadata.version {} is invalid", quoted(self.version.as_bytes())));
+        }
         if !matches!(self.kind.as_str(), "" | "application" | "library") {
             return refuse("chart.metadata.type must be application or library".to_owned());
         }
+        refuse_nulls(
+            self.node.get("maintainers").and_then(Node::items).map_or(&[], Vec::as_slice),
+            "maintainers",
+        )?;
         let mut seen = std::collections::HashSet::new();
         for dependency in &self.dependencies {
+            if !dependency
+                .alias
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+            {
+                let name = quoted(dependency.name.as_bytes());
+                return refuse(format!("dependency {name} has disallowed characters in the alias"));
+            }
             if !seen.insert(dependency.local_name()) {
-                let name = dependency.local_name();
-                return refuse(format!("more than one dependency with name or alias {name:?}"));
+                let name = quoted(dependency.local_name().as_bytes());
+                return refuse(format!("more than one dependency with name or alias {name}"));
             }
         }
         Ok(())
     }
+}
+
+fn refuse_nulls(items: &[Node], key: &str) -> Result<()> {
+    if items.iter().any(|item| matches!(item.resolved(Dialect::V2), Ok(Resolved::Null))) {
+        return Err(Error::invalid(format!("validation: {key} must not contain empty or null nodes")));
+    }
+    Ok(())
 }
 
 impl Dependency {
@@ -301,7 +347,7 @@ mod tests {
             ("charts/_ignored/x", ""),
         ])
         .expect("a chart");
-        assert_eq!((chart.metadata.version.as_str(), chart.metadata.app_version.as_str()), ("1.0", "3"));
+        assert_eq!((chart.metadata.version.as_str(), chart.metadata.app_version.as_str()), ("1", "3"));
         assert_eq!(chart.metadata.dependencies[0].local_name(), "store");
         assert_eq!(chart.templates, files(&[("templates/a.yaml", "x")]));
         assert_eq!(chart.files, files(&[("README.md", "y")]));
