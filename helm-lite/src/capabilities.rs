@@ -39,8 +39,11 @@ impl KubeVersion {
         // A dot before what follows belongs to no number.
         let numbers = bare[..end].strip_suffix('.').filter(|_| end < bare.len()).unwrap_or(&bare[..end]);
         let parts: Vec<&str> = numbers.split('.').collect();
-        if parts.len() < 2 {
+        if numbers.is_empty() {
             return Err(unreadable());
+        }
+        if parts.len() < 2 {
+            return Err(Error::invalid(format!("illegal version string {text:?}")));
         }
         for part in &parts {
             if part.is_empty() || part.parse::<u64>().is_err() {
@@ -148,6 +151,19 @@ mod tests {
                 (read.version.as_str(), read.normalized.as_str(), read.minor.as_str()),
                 (version, normalized, minor)
             );
+        }
+    }
+
+    /// As `helm template --kube-version` refuses them.
+    #[test]
+    fn what_is_no_version_is_refused() {
+        for (text, reason) in [
+            ("x", "could not parse \"x\" as version"),
+            ("", "could not parse \"\" as version"),
+            ("1", "illegal version string \"1\""),
+            ("1.01", "illegal zero-prefixed version component \"01\" in \"1.01\""),
+        ] {
+            assert_eq!(KubeVersion::parse(text).expect_err(text).message(), reason);
         }
     }
 }

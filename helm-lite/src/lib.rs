@@ -26,7 +26,7 @@ pub use chart::{Chart, Dependency, File, IgnoreRules, Lock, Metadata, archive, p
 pub use dependencies::process_dependencies;
 pub use error::{DEBUG_ADVICE, Error, ErrorKind, Step};
 pub use options::Options;
-pub use release_name::release_name;
+pub use release_name::{check_release_name, release_name};
 pub use render::{Output, render};
 pub use schema::validate_values;
 pub use sources::Sources;

@@ -137,6 +137,15 @@ pub fn sort(files: &[Rendered]) -> Result<Manifests, Error> {
     Ok(sorted)
 }
 
+/// The files as they are, by their paths: what is shown where [`sort`] fails.
+#[must_use]
+pub fn unsorted(mut files: Vec<Rendered>) -> Manifests {
+    files.retain(|file| !file.text.trim().is_empty());
+    files.sort_by(|left, right| left.path.cmp(&right.path));
+    let manifest = |Rendered { path, text }| Manifest { path, kind: String::new(), text };
+    Manifests { manifests: files.into_iter().map(manifest).collect(), ..Manifests::default() }
+}
+
 /// Cuts a text as Helm does: at `---` at the start of a line, whatever follows it and wherever it stands.
 /// What is blank is dropped, and so are blanks before a document.
 #[must_use]

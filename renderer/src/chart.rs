@@ -12,7 +12,7 @@ use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
-use helm_lite::{Chart, DEBUG_ADVICE, HelmVersion, KubeVersion, Options, Warning};
+use helm_lite::{Chart, Code, HelmVersion, KubeVersion, Options, Warning};
 
 use self::text::{Selection, Text};
 use crate::charts::{self, Location};
@@ -24,9 +24,6 @@ const MAX_VALUES_FILE: u64 = 64 << 20;
 
 /// The name of a release that is given none.
 pub(crate) const DEFAULT_NAME: &str = "release-name";
-
-/// Helm adds up to ten characters to the name of a release, and a label has 63.
-const MAX_NAME: usize = 53;
 
 /// What is said of the release and of its cluster.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +42,8 @@ pub(crate) struct Release<'r> {
     pub(crate) version: HelmVersion,
     /// Whether values are checked against the chart's schemas.
     pub(crate) checks_schemas: bool,
+    /// Whether what was rendered is wanted also where it is no YAML.
+    pub(crate) debug: bool,
 }
 
 /// The values that a user gives, as typed.
@@ -73,12 +72,23 @@ pub(crate) struct Rendered {
     pub(crate) crds: Vec<(String, String)>,
     /// What is not wrong but surely not meant.
     pub(crate) warnings: Vec<Warning>,
+    /// What is wrong with them, where they are wanted all the same.
+    pub(crate) fault: Option<Error>,
 }
 
 impl Rendered {
     /// The documents that are wanted.
     pub(crate) fn text(&self, selection: Selection) -> Text<'_> {
         Text { rendered: self, selection }
+    }
+
+    /// Ends with an error, beside what there is so far if it is wanted.
+    fn unfinished(mut self, error: helm_lite::Error, release: &Release<'_>) -> Result<Self> {
+        if !release.debug {
+            return Err(error.advise_debug().into());
+        }
+        self.fault = Some(error.into());
+        Ok(self)
     }
 }
 
@@ -87,9 +97,10 @@ impl Rendered {
 /// # Errors
 /// What is wrong, in Helm's words.
 pub(crate) fn render(location: &Location, given: &Values, release: &Release<'_>) -> Result<Rendered> {
+    kube_version(release)?;
     let mut warnings = Vec::new();
-    let chart = location.load(release.version, &mut warnings)?;
     let user = user_values(given, release.version, &mut warnings)?;
+    let chart = location.load(release.version, &mut warnings)?;
     render_loaded(chart, &user, release, warnings)
 }
 
@@ -115,22 +126,22 @@ pub(crate) fn render_loaded(
     release: &Release<'_>,
     mut warnings: Vec<Warning>,
 ) -> Result<Rendered> {
+    let kube_version = kube_version(release)?;
     refuse_library(&chart)?;
+    if chart.metadata.deprecated {
+        warnings.push(Warning::new(Code::DeprecatedChart, "this chart is deprecated"));
+    }
     refuse_missing(&chart)?;
-    refuse_name(release.name)?;
+    helm_lite::check_release_name(release.name)?;
     helm_lite::process_dependencies(&mut chart, user, release.version, &mut warnings)?;
     let coalesced = values::coalesce(&chart, user, release.version, &mut warnings)?;
     if release.checks_schemas && has_schema(&chart) {
         helm_lite::validate_values(&chart, &coalesced.to_table(), user, &mut warnings)?;
     }
-    let kube_version = release.kube_version.map_or_else(
-        || Ok(KubeVersion::default()),
-        |text| {
-            KubeVersion::parse(text)
-                .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
-        },
-    )?;
-    refuse_other_cluster(&chart, &kube_version)?;
+    let mut rendered = Rendered { manifests: Manifests::default(), crds: Vec::new(), warnings, fault: None };
+    if let Err(error) = refuse_other_cluster(&chart, &kube_version) {
+        return rendered.unfinished(error, release);
+    }
     let random = random();
     let zone = std::env::var("TZ").unwrap_or_else(|_| "UTC".to_owned());
     let options = Options {
@@ -145,14 +156,33 @@ pub(crate) fn render_loaded(
         limits: limits(),
         ..Options::default()
     };
-    let output =
-        helm_lite::render(&chart, &coalesced.to_map(), &options).map_err(helm_lite::Error::advise_debug)?;
-    warnings.extend(output.warnings);
+    let output = match helm_lite::render(&chart, &coalesced.to_map(), &options) {
+        Ok(output) => output,
+        Err(error) => return rendered.unfinished(error, release),
+    };
+    rendered.warnings.extend(output.warnings);
     let files: Vec<_> = output.files.into_iter().filter(|file| !is_notes(&file.path)).collect();
-    let manifests = manifest::sort(&files).map_err(helm_lite::Error::advise_debug)?;
-    let mut crds = Vec::new();
-    collect_crds(&chart, &chart.metadata.name, &mut crds);
-    Ok(Rendered { manifests, crds, warnings })
+    match manifest::sort(&files) {
+        Ok(manifests) => rendered.manifests = manifests,
+        Err(error) => {
+            rendered.manifests = manifest::unsorted(files);
+            return rendered.unfinished(error, release);
+        }
+    }
+    rendered.warnings.extend(rendered.manifests.unknown_hooks.iter().map(unknown_hook));
+    collect_crds(&chart, &chart.metadata.name, &mut rendered.crds);
+    Ok(rendered)
+}
+
+fn kube_version(release: &Release<'_>) -> Result<KubeVersion> {
+    let Some(text) = release.kube_version else { return Ok(KubeVersion::default()) };
+    Ok(KubeVersion::parse(text)
+        .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))?)
+}
+
+fn unknown_hook((path, words): &(String, String)) -> Warning {
+    let message = format!("`{words}` is no event of a hook: the document of {path} is left out");
+    Warning::new(Code::UnknownHook, message)
 }
 
 /// Explains a value of the chart at a path on disk.
@@ -184,9 +214,11 @@ fn with_options<T>(
     given: &Values,
     run: impl FnOnce(&values::Options<'_>) -> Result<T, helm_lite::Error>,
 ) -> Result<T> {
-    let read = given.files.iter().map(|name| read_values(name)).collect::<Result<Vec<_>>>()?;
+    // `--values ""` names no file, as scripts have it for a variable that is not set.
+    let names: Vec<&str> = given.files.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let read = names.iter().map(|name| read_values(name)).collect::<Result<Vec<_>>>()?;
     let files: Vec<ValuesFile<'_>> =
-        given.files.iter().zip(&read).map(|(name, data)| ValuesFile { name, data }).collect();
+        names.into_iter().zip(&read).map(|(name, data)| ValuesFile { name, data }).collect();
     let read_file = |name: &str| -> Result<Vec<u8>, helm_lite::Error> {
         read_values(name).map_err(|error| helm_lite::Error::invalid(error.message()))
     };
@@ -242,35 +274,15 @@ fn refuse_missing(chart: &Chart) -> Result<()> {
     Err(Error::new(
         ErrorKind::Input,
         format!(
-            "an error occurred while checking for chart dependencies. You may need to run `helm dependency build` \
+            "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' \
              to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
             missing.join(", ")
         ),
     ))
 }
 
-/// Refuses what is no name of a release: labels of DNS with dots between them, short enough for names made of it.
-fn refuse_name(name: &str) -> Result<()> {
-    let is_word = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_label = |label: &[u8]| {
-        let ends = label.first().zip(label.last());
-        ends.is_some_and(|(first, last)| is_word(*first) && is_word(*last))
-            && label.iter().all(|c| is_word(*c) || *c == b'-')
-    };
-    let reason = if name.is_empty() {
-        "no name provided"
-    } else if name.len() > MAX_NAME || !name.as_bytes().split(|c| *c == b'.').all(is_label) {
-        "invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ \
-         and the length must not be longer than 53"
-    } else {
-        return Ok(());
-    };
-    let sentence = format!("release name check failed: release name {name:?}: {reason}");
-    Err(Error::new(ErrorKind::Input, sentence))
-}
-
 /// Refuses a chart that is for other versions of Kubernetes.
-fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<()> {
+fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<(), helm_lite::Error> {
     let wanted = &chart.metadata.kube_version;
     let fits = || {
         let constraints = Constraints::parse(wanted).ok()?;
@@ -280,10 +292,10 @@ fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<()> {
         return Ok(());
     }
     let sentence = format!(
-        "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}{DEBUG_ADVICE}",
+        "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}",
         cluster.version
     );
-    Err(Error::new(ErrorKind::Input, sentence))
+    Err(helm_lite::Error::invalid(sentence))
 }
 
 fn has_schema(chart: &Chart) -> bool {
@@ -321,29 +333,4 @@ fn random() -> impl Fn(&mut [u8]) {
 fn now() -> Now {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Now { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As Helm answers.
-    #[test]
-    fn a_release_has_a_name_of_dns() {
-        for name in ["a", "web", "release-name", "a.b-c.0", &"a".repeat(53)] {
-            assert!(refuse_name(name).is_ok(), "{name}");
-        }
-        for name in ["Bad_Name", "-a", "a-", "a..b", ".", "ä", &"a".repeat(54)] {
-            assert!(refuse_name(name).is_err(), "{name}");
-        }
-        assert_eq!(
-            refuse_name("").unwrap_err().message(),
-            "release name check failed: release name \"\": no name provided"
-        );
-        assert_eq!(
-            refuse_name("Bad_Name").unwrap_err().message(),
-            "release name check failed: release name \"Bad_Name\": invalid release name, must match regex \
-             ^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$ and the length must not be longer than 53"
-        );
-    }
 }

@@ -69,6 +69,7 @@ impl ChartTargets {
             api_versions: &options.api_versions,
             version: VERSION,
             checks_schemas: true,
+            debug: false,
         };
         let rendered = chart::render_loaded(loaded.chart.clone(), user, &release, warnings)?;
         let selection =

@@ -56,6 +56,7 @@ impl<'r> Inflator<'r> {
             api_versions: asked.api_versions,
             version: VERSION,
             checks_schemas: true,
+            debug: false,
         };
         let rendered = chart::render_loaded(loaded.chart.clone(), &user, &release, warnings)?;
         let text = rendered

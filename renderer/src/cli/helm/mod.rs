@@ -1,6 +1,7 @@
 //! Commands as helm has them.
 
 mod explain_values;
+mod flags;
 mod pull;
 mod repo;
 mod source;
@@ -17,16 +18,16 @@ use crate::report::Reporter;
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
     /// Say where a value of a chart comes from
-    #[command(after_help = explain_values::EXAMPLES)]
+    #[command(after_help = explain_values::EXAMPLES, mut_args = flags::go_switch)]
     ExplainValues(explain_values::Arguments),
     /// Get charts from repositories and registries
-    #[command(after_help = pull::EXAMPLES, visible_alias = "fetch")]
+    #[command(after_help = pull::EXAMPLES, visible_alias = "fetch", mut_args = flags::go_switch)]
     Pull(Box<pull::Arguments>),
     /// Add, list, remove and update repositories of charts
     #[command(subcommand)]
     Repo(repo::Command),
     /// Render a chart and print its manifests
-    #[command(after_help = template::EXAMPLES)]
+    #[command(after_help = template::EXAMPLES, mut_args = flags::go_switch)]
     Template(Box<template::Arguments>),
 }
 

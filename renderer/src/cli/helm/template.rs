@@ -6,8 +6,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use helm_lite::HelmVersion;
 
+use super::flags::InertFlags;
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use super::values::ValueFlags;
 use crate::chart::text::{Selection, Text, push_document};
@@ -34,7 +36,7 @@ Examples:
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Arguments {
     /// The release's name, if given, and the chart: a folder, an archive, or as for `helm pull`
-    #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..=2)]
+    #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..)]
     names: Vec<String>,
 
     /// The release's namespace
@@ -81,7 +83,7 @@ pub(in crate::cli) struct Arguments {
     name_template: Option<String>,
 
     /// Write a file for each template into this folder
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     output_dir: Option<PathBuf>,
 
     /// Put the release's name into the paths below `--output-dir`
@@ -92,9 +94,21 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     skip_schema_validation: bool,
 
+    /// Take the release's name from `--name-template`, or `release-name`
+    #[arg(short, long)]
+    generate_name: bool,
+
+    /// Render without a cluster, which is all that there is: `client`
+    #[arg(long, value_name = "MODE", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
+    dry_run: Option<String>,
+
     /// Needs a cluster, so it is refused
-    #[arg(long)]
+    #[arg(long, conflicts_with = "dry_run")]
     validate: bool,
+
+    /// Print what was rendered even if it is no YAML
+    #[arg(long)]
+    debug: bool,
 
     /// The generation of helm to render as
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
@@ -116,25 +130,24 @@ pub(in crate::cli) struct Arguments {
     /// Leave out warnings
     #[arg(short, long)]
     quiet: bool,
+
+    #[command(flatten)]
+    inert: InertFlags,
 }
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     reporter.set_quiet(arguments.quiet);
-    if arguments.validate {
-        return Err(Error::new(
-            ErrorKind::Usage,
-            "`--validate` needs a cluster, and this renders without one",
-        ));
-    }
+    arguments.refuse_cluster()?;
     let (name, path) = arguments.name_and_chart()?;
     let release = Release {
         name: &name,
         namespace: arguments.namespace.as_deref(),
         is_upgrade: arguments.is_upgrade,
-        kube_version: arguments.kube_version.as_deref(),
+        kube_version: arguments.kube_version.as_deref().filter(|version| !version.is_empty()),
         api_versions: &arguments.api_versions,
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
         checks_schemas: !arguments.skip_schema_validation,
+        debug: arguments.debug,
     };
     let chart = arguments.source.locate(path, &arguments.access, &arguments.home, reporter)?;
     let rendered = chart::render(&chart, &arguments.values.given(), &release)?;
@@ -147,24 +160,50 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         hooks: !arguments.no_hooks,
         tests: !arguments.skip_tests,
     });
-    match &arguments.output_dir {
+    let chosen = || {
+        if arguments.show_only.is_empty() { Ok(text.whole()) } else { text.only(&arguments.show_only) }
+    };
+    if let Some(fault) = &rendered.fault {
+        output::to_stdout(&chosen().unwrap_or_default())?;
+        return Err(fault.clone());
+    }
+    match arguments.output_dir.as_deref().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => write_files(text, folder, arguments.release_name.then_some(name.as_str())),
-        None if arguments.show_only.is_empty() => output::to_stdout(&text.whole()),
-        None => output::to_stdout(&text.only(&arguments.show_only)?),
+        None => output::to_stdout(&chosen()?),
     }
 }
 
 impl Arguments {
     fn name_and_chart(&self) -> Result<(String, &str)> {
-        match (self.names.as_slice(), &self.name_template) {
-            ([_, _], Some(_)) => {
-                Err(Error::new(ErrorKind::Usage, "cannot set --name-template and also specify a name"))
+        let refuse = |sentence: String| Err(Error::new(ErrorKind::Usage, sentence));
+        let template = self.name_template.as_deref().filter(|template| !template.is_empty());
+        match (self.names.as_slice(), template) {
+            ([_, _], _) if self.generate_name => {
+                refuse("cannot set --generate-name and also specify a name".to_owned())
             }
+            ([_, _], Some(_)) => refuse("cannot set --name-template and also specify a name".to_owned()),
             ([name, chart], None) => Ok((name.clone(), chart)),
             ([chart], Some(template)) => Ok((chart::release_name(template)?, chart)),
             ([chart], None) => Ok((DEFAULT_NAME.to_owned(), chart)),
-            _ => Err(Error::new(ErrorKind::Usage, "name a chart")),
+            (names, _) => {
+                let others = names.get(2..).unwrap_or_default().join(", ");
+                refuse(format!("expected at most two arguments, unexpected arguments: {others}"))
+            }
         }
+    }
+
+    /// Refuses what would ask a cluster.
+    fn refuse_cluster(&self) -> Result<()> {
+        let flag = match self.dry_run.as_deref() {
+            None | Some("client" | "true" | "unset") if self.validate => "--validate",
+            None | Some("client" | "true" | "unset") => return Ok(()),
+            Some("server") => "--dry-run=server",
+            Some(mode) => {
+                let sentence = format!("invalid dry-run value ({mode:?}). Must be \"server\" or \"client\"");
+                return Err(Error::new(ErrorKind::Usage, sentence));
+            }
+        };
+        Err(Error::new(ErrorKind::Usage, format!("`{flag}` needs a cluster, and this renders without one")))
     }
 }
 
