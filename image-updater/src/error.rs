@@ -110,6 +110,21 @@ impl Error {
     }
 }
 
+impl From<registry::Error> for Error {
+    fn from(error: registry::Error) -> Self {
+        // What cannot be had is for who named it to mend; only the disk is for who runs the machine.
+        let kind = match error.kind() {
+            registry::ErrorKind::Disk => ErrorKind::Environment,
+            _ => ErrorKind::Input,
+        };
+        let ours = Self::new(kind, error.message());
+        match error.help() {
+            Some(help) => ours.hint(help),
+            None => ours,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.0.place {

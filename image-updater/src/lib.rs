@@ -3,9 +3,21 @@
 //! Choosing, planning and editing are functions over data; registries, git and the command line are thin edges
 //! around them. [`cli::main`] is the way in of the binary.
 
+mod choose;
 pub mod cli;
+mod criteria;
+mod decision;
 mod error;
+mod filter;
+mod input;
 mod output;
+mod policy;
 mod report;
+mod table;
+pub mod tags;
 
+pub use choose::{Question, Rules};
+pub use criteria::{Age, Criteria, Order};
+pub use decision::{Decision, Outcome, Standing, Verdict};
 pub use error::{Error, ErrorKind, Place};
+pub use filter::{Gap, Lack};

@@ -1,4 +1,4 @@
-//! Turns errors into what a person reads on standard error, and into the exit code. Nothing else does.
+//! Turns errors and warnings into what a person reads on standard error, and into the exit code. Nothing else does.
 //!
 //! ```text
 //! error: unknown field `create`
@@ -15,6 +15,7 @@ use anstyle::{AnsiColor, Style};
 use crate::error::{Error, ErrorKind};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
 const FRAME: Style = AnsiColor::Blue.on_default().bold();
 
@@ -22,6 +23,11 @@ const FRAME: Style = AnsiColor::Blue.on_default().bold();
 pub(crate) fn error(error: &Error) -> ExitCode {
     print(&render(error));
     ExitCode::from(code(error.kind()))
+}
+
+/// Says what is not wrong, but may not be meant.
+pub(crate) fn warning(message: &str) {
+    print(&format!("{WARNING}warning{WARNING:#}: {}\n", visible(message)));
 }
 
 /// A text with its control characters made visible, so that input cannot write to the terminal.

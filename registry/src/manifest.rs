@@ -135,15 +135,13 @@ impl Platform {
     /// Whether an image for this runs where the other is asked for; without a variant asked for, any will do.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
-        let same_variant = wanted.variant.is_empty()
-            || self.variant == wanted.variant
-            // The one variant that 64-bit ARM has is often left out.
-            || self.architecture == "arm64" && self.variant.is_empty() && wanted.variant == "v8";
+        let same_variant = wanted.variant.is_empty() || self.variant == wanted.variant;
         self.os == wanted.os && self.architecture == wanted.architecture && same_variant
     }
 
     /// Attestations and other things that run nowhere have none, or this.
-    pub(crate) fn is_unknown(&self) -> bool {
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
         self.os.is_empty() || self.os == "unknown" || self.architecture == "unknown"
     }
 }
@@ -221,7 +219,7 @@ mod tests {
             ("linux/amd64", "linux/amd64", true),
             ("linux/arm/v7", "linux/arm", true),
             ("linux/arm/v7", "linux/arm/v6", false),
-            ("linux/arm64", "linux/arm64/v8", true),
+            ("linux/arm64", "linux/arm64/v8", false),
             ("linux/arm", "linux/arm/v7", false),
             ("windows/amd64", "linux/amd64", false),
         ] {

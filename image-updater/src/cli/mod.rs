@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and where each command goes.
 
 mod completion;
+mod test;
 mod version;
 
 use std::ffi::OsString;
@@ -23,6 +24,8 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
 enum Command {
+    /// Try out which tag is chosen
+    Test(Box<test::Arguments>),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print the version
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<()> {
     match command {
+        Command::Test(arguments) => test::run(*arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
     }

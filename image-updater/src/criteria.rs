@@ -1,0 +1,191 @@
+//! How a tag is to be chosen, as a person writes it in flags or in a file. Nothing here is checked but single values.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::SignedDuration;
+use registry::Platform;
+
+use crate::error::{Error, Result};
+
+/// What a person asks for.
+#[derive(Clone, Debug)]
+pub struct Criteria {
+    /// The policy, by its name.
+    pub strategy: String,
+    /// For `semver`: the versions that are allowed.
+    pub semver_constraint: Option<String>,
+    /// For `calver`: what a tag looks like.
+    pub calver_format: Option<String>,
+    /// For `alphabetical` and `numerical`: which end is wanted.
+    pub order: Option<Order>,
+    /// For `semver`: what follows the version stays.
+    pub keep_suffix: bool,
+    /// For `semver`: pre-releases count.
+    pub prerelease: bool,
+    /// Tags that count: `any`, or `regexp:` and an expression.
+    pub allow_tags: Option<String>,
+    /// Tags that do not count, as globs.
+    pub ignore_tags: Vec<String>,
+    /// An expression that tags match.
+    pub filter_tags: Option<String>,
+    /// What of a match is put in order.
+    pub extract: Option<String>,
+    /// How long a tag must have been there.
+    pub min_age: Option<Age>,
+    /// Platforms that must all be there.
+    pub platforms: Vec<Platform>,
+    /// Whether a lower tag than the current one may be chosen.
+    pub allow_downgrade: bool,
+}
+
+impl Default for Criteria {
+    fn default() -> Self {
+        Self {
+            strategy: crate::policy::DEFAULT.to_owned(),
+            semver_constraint: None,
+            calver_format: None,
+            order: None,
+            keep_suffix: false,
+            prerelease: false,
+            allow_tags: None,
+            ignore_tags: Vec::new(),
+            filter_tags: None,
+            extract: None,
+            min_age: None,
+            platforms: Vec::new(),
+            allow_downgrade: false,
+        }
+    }
+}
+
+/// The criteria that not every policy uses.
+pub(crate) mod option {
+    pub(crate) const SEMVER_CONSTRAINT: &str = "semver-constraint";
+    pub(crate) const CALVER_FORMAT: &str = "calver-format";
+    pub(crate) const ORDER: &str = "order";
+    pub(crate) const KEEP_SUFFIX: &str = "keep-suffix";
+    pub(crate) const PRERELEASE: &str = "prerelease";
+}
+
+impl Criteria {
+    /// Those of the criteria that not every policy uses, and that are there.
+    pub(crate) fn special(&self) -> impl Iterator<Item = &'static str> {
+        [
+            (option::SEMVER_CONSTRAINT, self.semver_constraint.is_some()),
+            (option::CALVER_FORMAT, self.calver_format.is_some()),
+            (option::ORDER, self.order.is_some()),
+            (option::KEEP_SUFFIX, self.keep_suffix),
+            (option::PRERELEASE, self.prerelease),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_set)| is_set.then_some(name))
+    }
+}
+
+/// Which end of an order is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The last.
+    #[default]
+    Ascending,
+    /// The first.
+    Descending,
+}
+
+impl Order {
+    /// An order that has its greatest at the end that is wanted.
+    pub(crate) fn apply(self, ascending: Ordering) -> Ordering {
+        match self {
+            Self::Ascending => ascending,
+            Self::Descending => ascending.reverse(),
+        }
+    }
+}
+
+/// A span of time as people write it: `3d`, `1h30m`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Age {
+    span: SignedDuration,
+    text: String,
+}
+
+impl Age {
+    pub(crate) fn span(&self) -> SignedDuration {
+        self.span
+    }
+}
+
+impl FromStr for Age {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let refuse = |why: &str| {
+            let error = Error::input(format!("`{text}` is no span of time: {why}"));
+            error.hint("write whole numbers with the units d, h, m and s: `3d`, `1h30m`")
+        };
+        let mut seconds: i64 = 0;
+        let mut rest = text;
+        if rest.is_empty() {
+            return Err(refuse("it is empty"));
+        }
+        while !rest.is_empty() {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, after) = rest.split_at(digits);
+            let unit = match after.bytes().next() {
+                Some(b'd') => 86_400,
+                Some(b'h') => 3_600,
+                Some(b'm') => 60,
+                Some(b's') => 1,
+                _ => return Err(refuse("a unit is missing")),
+            };
+            if number.is_empty() {
+                return Err(refuse("a number is missing"));
+            }
+            let span = number.parse::<i64>().ok().and_then(|number| number.checked_mul(unit));
+            let sum = span.and_then(|span| seconds.checked_add(span));
+            seconds = sum.ok_or_else(|| refuse("it is too long"))?;
+            rest = &after[1..];
+        }
+        Ok(Self { span: SignedDuration::from_secs(seconds), text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Age {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_add_up() {
+        let seconds = |text: &str| text.parse::<Age>().unwrap().span().as_secs();
+        assert_eq!(seconds("3d"), 259_200);
+        assert_eq!(seconds("1h30m"), 5_400);
+        assert_eq!(seconds("0s"), 0);
+        assert_eq!(seconds("1d1h1m1s"), 90_061);
+    }
+
+    #[test]
+    fn what_is_no_age_is_refused() {
+        for text in [
+            "",
+            "3",
+            "d",
+            "3 d",
+            "-3d",
+            "1.5h",
+            "3w",
+            "1h30",
+            "99999999999999999999s",
+            "9223372036854775807d",
+        ] {
+            assert!(text.parse::<Age>().is_err(), "{text}");
+        }
+    }
+}

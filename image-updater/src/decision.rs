@@ -1,0 +1,104 @@
+//! What was decided about an image, and why: a verdict and a reason for every tag.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::filter::{Gap, Lack};
+
+/// An error names so many tags, and counts the rest.
+const NAMED: usize = 5;
+
+/// What came of choosing.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A decision.
+    Decided(Decision),
+    /// None, as not all is known that it needs.
+    Incomplete(Vec<Gap>),
+}
+
+/// A decision about an image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    /// The image, as it was named.
+    pub image: String,
+    /// The tag that runs.
+    pub current: Option<String>,
+    /// The tag to run; nothing where no tag may.
+    pub chosen: Option<String>,
+    /// The digest of the chosen tag, where it is known.
+    pub digest: Option<String>,
+    /// Every tag: the chosen one, those that might have been from the best on, and the dropped ones by name.
+    pub decisions: Vec<Verdict>,
+    /// What is not wrong, but may not be meant.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// What was decided about a tag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// The tag.
+    pub tag: String,
+    /// What became of it.
+    pub verdict: Standing,
+    /// Why.
+    pub reason: String,
+}
+
+/// What became of a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// It is the one.
+    Chosen,
+    /// It might have been, were it not for a better one.
+    Kept,
+    /// A rule is against it.
+    Dropped,
+}
+
+impl Standing {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chosen => "chosen",
+            Self::Kept => "kept",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+impl Outcome {
+    /// The decision.
+    ///
+    /// # Errors
+    /// If there is none: what is missing for it.
+    pub fn decided(self, image: &str) -> Result<Decision> {
+        match self {
+            Self::Decided(decision) => Ok(decision),
+            Self::Incomplete(gaps) => Err(incomplete(image, &gaps)),
+        }
+    }
+}
+
+fn incomplete(image: &str, gaps: &[Gap]) -> Error {
+    let of = |lack: Lack| {
+        let tags: Vec<&str> =
+            gaps.iter().filter(|gap| gap.lacks == lack).map(|gap| gap.tag.as_str()).collect();
+        let named = tags.iter().take(NAMED).map(|tag| format!("`{tag}`")).collect::<Vec<_>>().join(", ");
+        let rest = tags.len().saturating_sub(NAMED);
+        let named = if rest > 0 { format!("{named} and {rest} more") } else { named };
+        let what = match lack {
+            Lack::Created => "the time of creation is",
+            Lack::Digest => "the digest is",
+            Lack::Platforms => "the platforms are",
+        };
+        (!tags.is_empty()).then(|| format!("{what} not known of {named}"))
+    };
+    let lacks: Vec<String> =
+        [Lack::Created, Lack::Digest, Lack::Platforms].into_iter().filter_map(of).collect();
+    Error::input(format!("cannot choose a tag of `{image}`: {}", lacks.join("; ")))
+        .hint("nothing is chosen by what is only partly known")
+}

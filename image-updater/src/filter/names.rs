@@ -1,0 +1,103 @@
+//! Filters by the whole name: which tags are allowed, by an expression, and which are ignored, by globs.
+
+use goregex::{Regex, glob};
+
+use super::Refusal;
+use crate::error::{Error, Result};
+
+const REGEXP: &str = "regexp:";
+
+/// Tags that are allowed: `any`, or `regexp:` and what a tag matches somewhere.
+#[derive(Debug)]
+pub(super) struct Allow(Option<Regex>);
+
+/// Globs of tags that are ignored.
+#[derive(Debug)]
+pub(super) struct Ignore(Vec<String>);
+
+impl Allow {
+    pub(super) fn new(text: Option<&str>) -> Result<Self> {
+        let expression = match text {
+            None | Some("any") => return Ok(Self(None)),
+            Some(text) => text.strip_prefix(REGEXP).ok_or_else(|| {
+                let error = Error::input(format!("`{text}` says nothing about which tags are allowed"));
+                error.hint(format!("write `any`, or an expression as `{REGEXP}^v1`"))
+            })?,
+        };
+        if expression.starts_with(char::is_whitespace) {
+            let error = Error::input(format!("`{REGEXP}{expression}` allows no tag: none has a space"));
+            return Err(error.hint(format!("leave out the space after `{REGEXP}`")));
+        }
+        compile(expression).map(|expression| Self(Some(expression)))
+    }
+
+    pub(super) fn check(&self, tag: &str) -> Result<(), Refusal> {
+        match &self.0 {
+            Some(expression) if !expression.is_match(tag) => {
+                let pattern = String::from_utf8_lossy(expression.pattern());
+                Refusal::dropped(format!("not allowed by `{REGEXP}{pattern}`"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Ignore {
+    pub(super) fn new(globs: &[String]) -> Result<Self> {
+        for pattern in globs {
+            // Any text will do: faults are looked for in all of a pattern.
+            if glob::matches(pattern, "").is_err() {
+                let error = Error::input(format!("`{pattern}` is no glob"));
+                return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
+            }
+        }
+        Ok(Self(globs.to_vec()))
+    }
+
+    pub(super) fn check(&self, tag: &str) -> Result<(), Refusal> {
+        match self.0.iter().find(|pattern| glob::matches(pattern, tag).unwrap_or(true)) {
+            Some(pattern) => Refusal::dropped(format!("ignored by `{pattern}`")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Compiles an expression in Go's syntax.
+pub(super) fn compile(expression: &str) -> Result<Regex> {
+    Regex::new(expression).map_err(|error| {
+        let error = Error::input(format!("`{expression}` is no expression: {error}"));
+        error.hint("the syntax is RE2's, which has no look-around and no back-references")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allowing_expression_is_not_anchored() {
+        let allow = Allow::new(Some("regexp:2")).unwrap();
+        assert!(allow.check("1.2").is_ok());
+        assert_eq!(allow.check("1.3"), Refusal::dropped("not allowed by `regexp:2`"));
+        assert!(Allow::new(Some("any")).unwrap().check("x").is_ok());
+        assert!(Allow::new(None).unwrap().check("x").is_ok());
+    }
+
+    #[test]
+    fn what_allows_nothing_or_anything_by_mistake_is_refused() {
+        for text in ["", "^1", "regex:^1", "regexp: ^1", "regexp:(", "regexp:(?!a)", "all"] {
+            assert!(Allow::new(Some(text)).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_glob_is_for_the_whole_tag() {
+        let ignore = Ignore::new(&["*-debug".to_owned(), "1.[34]".to_owned()]).unwrap();
+        assert_eq!(ignore.check("1-debug"), Refusal::dropped("ignored by `*-debug`"));
+        assert_eq!(ignore.check("1.4"), Refusal::dropped("ignored by `1.[34]`"));
+        assert!(ignore.check("1.40").is_ok());
+        for pattern in ["[", "a\\", "a[b", "x*[]a]"] {
+            assert!(Ignore::new(&[pattern.to_owned()]).is_err(), "{pattern}");
+        }
+    }
+}

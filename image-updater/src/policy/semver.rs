@@ -1,0 +1,196 @@
+//! `semver`: the highest version that a constraint allows, in the dialect of Masterminds' semver.
+//!
+//! A tag counts as a version with three numbers, or with as few as the constraint or the current tag has. A commit id
+//! of digits is none. Pre-releases count only when they are asked for. With `keep_suffix` what follows the version is no
+//! pre-release but a flavour, such as `-alpine3.20`, and must be that of the current tag.
+
+use std::cmp::Ordering;
+
+use gotemplate::semver::{Constraints, Version};
+
+use super::{Candidate, Policy, Ranked, Running, Words, natural};
+use crate::criteria::{Criteria, option};
+use crate::error::{Error, Result};
+use crate::filter::Refusal;
+
+/// How many numbers a version has, where nothing asks for fewer.
+const PARTS: usize = 3;
+
+/// So many digits and nothing else are the beginning of a commit id.
+const COMMIT_ID_LEN: usize = 7;
+
+#[derive(Clone, Debug)]
+pub(super) struct Semver {
+    constraint: Option<Constraint>,
+    prerelease: bool,
+    keep_suffix: bool,
+    /// How many numbers a tag needs.
+    parts: usize,
+    /// The suffix of the current tag, where it is kept.
+    suffix: String,
+}
+
+#[derive(Clone, Debug)]
+struct Constraint {
+    text: String,
+    /// What a version must satisfy.
+    strict: Constraints,
+    /// The same with pre-releases, to tell why one does not.
+    open: Constraints,
+}
+
+/// A tag as a version.
+#[derive(Clone, Debug)]
+pub(super) struct Rank {
+    version: Version,
+    parts: usize,
+    suffix: String,
+}
+
+impl Policy for Semver {
+    const NAME: &'static str = "semver";
+    const USES: &'static [&'static str] =
+        &[option::SEMVER_CONSTRAINT, option::KEEP_SUFFIX, option::PRERELEASE];
+    type Rank = Rank;
+
+    fn new(criteria: &Criteria) -> Result<Self> {
+        let constraint = criteria.semver_constraint.as_deref();
+        let constraint = constraint.map(|text| Constraint::new(text, criteria.prerelease)).transpose()?;
+        let fewest = constraint.as_ref().and_then(|constraint| constraint.strict.fewest_parts());
+        Ok(Self {
+            constraint,
+            prerelease: criteria.prerelease,
+            keep_suffix: criteria.keep_suffix,
+            parts: fewest.map_or(PARTS, |fewest| fewest.min(PARTS)),
+            suffix: String::new(),
+        })
+    }
+
+    fn bind(&mut self, running: &Running<'_>) -> Result<()> {
+        let current = running.value.as_deref().and_then(|value| self.read(value).ok());
+        if let Some(current) = &current {
+            self.parts = self.parts.min(current.parts);
+        }
+        if self.keep_suffix {
+            let why = || match running.tag {
+                Some(tag) => format!("the current tag `{tag}` is no version"),
+                None => "there is no current tag".to_owned(),
+            };
+            let current = current.ok_or_else(|| {
+                let error =
+                    Error::input(format!("`keep-suffix` does not know which suffix to keep: {}", why()));
+                error.hint("give the tag that runs, as `current` or with the image")
+            })?;
+            self.suffix = current.suffix;
+        }
+        Ok(())
+    }
+
+    fn rank(&self, candidate: &Candidate<'_>) -> Result<Rank, Refusal> {
+        self.read(&candidate.value).or_else(|what| candidate.is_no(what))
+    }
+
+    fn admit(&self, rank: &Rank) -> Result<(), Refusal> {
+        if rank.suffix != self.suffix {
+            return Refusal::dropped(match (rank.suffix.as_str(), self.suffix.as_str()) {
+                ("", kept) => format!("no suffix `{kept}`"),
+                (own, "") => format!("suffix `{own}`, and the current tag has none"),
+                (own, kept) => format!("suffix `{own}`, not `{kept}`"),
+            });
+        }
+        if rank.parts < self.parts {
+            let (parts, needed) = (rank.parts, self.parts);
+            let number = if parts == 1 { "part" } else { "parts" };
+            return Refusal::dropped(format!("{parts} {number}, where a version needs {needed}"));
+        }
+        let is_prerelease = !rank.version.prerelease().is_empty();
+        match &self.constraint {
+            Some(constraint) => constraint.check(&rank.version, is_prerelease),
+            None if is_prerelease && !self.prerelease => {
+                Refusal::dropped("a pre-release, and none is asked for")
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn compare(&self, first: &Rank, second: &Rank) -> Ordering {
+        first.version.compare(&second.version)
+    }
+
+    fn prefer(&self, first: &Ranked<'_, Rank>, second: &Ranked<'_, Rank>) -> (Ordering, &'static str) {
+        let bare = |ranked: &Ranked<'_, Rank>| !ranked.value.starts_with('v');
+        let by_parts = first.rank.parts.cmp(&second.rank.parts);
+        let by_v = bare(first).cmp(&bare(second));
+        let names = first.tag.name.cmp(&second.tag.name);
+        if by_parts.is_ne() {
+            (by_parts, "it has more parts")
+        } else if by_v.is_ne() {
+            (by_v, "it has no `v`")
+        } else if first.value == second.value {
+            (names, "it is the last in byte order")
+        } else {
+            (names.reverse(), "it is the first in byte order")
+        }
+    }
+
+    fn words(&self) -> Words {
+        Words { best: "the highest version", below: "lower than" }
+    }
+
+    /// Words such as `rc10` are compared as text.
+    fn warning(&self, candidates: &[Ranked<'_, Rank>]) -> Option<String> {
+        let (best, rest) = candidates.split_first()?;
+        let numbers = |version: &Version| (version.major(), version.minor(), version.patch());
+        let of_one_release = rest.iter().filter(|other| {
+            numbers(&other.rank.version) == numbers(&best.rank.version)
+                && !other.rank.version.prerelease().is_empty()
+        });
+        let pre = |ranked: &Ranked<'_, Rank>| ranked.rank.version.prerelease().to_owned();
+        let is_above = |other: &&Ranked<'_, Rank>| natural::compare(&pre(other), &pre(best)).is_gt();
+        let other = of_one_release.into_iter().filter(|_| !pre(best).is_empty()).find(is_above)?;
+        Some(format!(
+            "`{}` sorts below `{}`, as versions compare words as text; `rc.10` would be above `rc.9`",
+            other.tag.name, best.tag.name
+        ))
+    }
+}
+
+impl Semver {
+    /// Reads a version, or says what a text is not.
+    fn read(&self, value: &str) -> Result<Rank, &'static str> {
+        let split = value.find('-').filter(|_| self.keep_suffix).unwrap_or(value.len());
+        let (text, suffix) = value.split_at(split);
+        if text.len() >= COMMIT_ID_LEN && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err("version but digits only, as a commit id has");
+        }
+        let version = Version::parse(text).map_err(|_| "version")?;
+        let numbers = text.split(['-', '+']).next().unwrap_or_default();
+        Ok(Rank { version, parts: numbers.split('.').count(), suffix: suffix.to_owned() })
+    }
+}
+
+impl Constraint {
+    fn new(text: &str, prerelease: bool) -> Result<Self> {
+        let mut strict = Constraints::parse(text).map_err(|error| {
+            let error = Error::input(format!("`{text}` is no constraint on versions: {error}"));
+            error.hint("write `^1.2`, `~1.2.3`, `1.x`, `>=1.2 <3` or several with `||` between them")
+        })?;
+        strict.include_prereleases = prerelease;
+        let mut open = strict.clone();
+        open.include_prereleases = true;
+        Ok(Self { text: text.to_owned(), strict, open })
+    }
+
+    fn check(&self, version: &Version, is_prerelease: bool) -> Result<(), Refusal> {
+        let text = &self.text;
+        if self.strict.check(version) {
+            Ok(())
+        } else if self.open.check(version) {
+            Refusal::dropped(format!("a pre-release, and `{text}` names none"))
+        } else if is_prerelease {
+            Refusal::dropped(format!("a pre-release outside of the constraint `{text}`"))
+        } else {
+            Refusal::dropped(format!("outside of the constraint `{text}`"))
+        }
+    }
+}
