@@ -87,7 +87,7 @@ impl Default for Options {
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { attempts: 5, pause: Duration::from_millis(500), patience: Duration::from_secs(60) }
+        Self { attempts: 4, pause: Duration::from_millis(250), patience: Duration::from_secs(60) }
     }
 }
 

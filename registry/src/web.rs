@@ -285,10 +285,10 @@ fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
         }
         // What an error of io wraps is not among its sources.
         let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if let Some(tls) = wrapped.and_then(|wrapped| wrapped.downcast_ref::<rustls::Error>()) {
-            return Some(tls);
-        }
-        cause = error.source();
+        cause = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
     }
     None
 }

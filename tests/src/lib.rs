@@ -1,9 +1,12 @@
 //! What the tests from outside share: folders with files, and programs run in them.
 
 pub mod case;
+mod certificate;
+mod docker_registry;
 mod git;
 mod server;
 mod ssh;
+mod stand_in;
 
 use std::fs;
 use std::io::Write;
@@ -12,9 +15,12 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+pub use certificate::{Authority, Certified};
+pub use docker_registry::{DockerRegistry, Pushed, RegistryHabits};
 pub use git::GitRepository;
-pub use server::{Habits, Server};
+pub use server::{Habits, Request, Server};
 pub use ssh::SshServer;
+pub use stand_in::{Reply, StandIn};
 
 /// A folder with files, removed at the end of its test.
 #[derive(Debug)]

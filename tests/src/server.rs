@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use crate::certificate::Authority;
 use crate::git::isolated_git;
 
 /// How a server differs from a plain one.
@@ -45,12 +45,18 @@ struct State {
     stopped: AtomicBool,
 }
 
-struct Request {
-    method: String,
-    path: String,
-    query: String,
+/// What a client asks.
+#[derive(Debug)]
+pub struct Request {
+    /// `GET`
+    pub method: String,
+    /// Without the query.
+    pub path: String,
+    /// Behind the question mark; empty where there is none.
+    pub query: String,
     headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    /// What it sends.
+    pub body: Vec<u8>,
 }
 
 impl Server {
@@ -59,8 +65,8 @@ impl Server {
     pub fn start(root: &Path, habits: Habits) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
         let port = listener.local_addr().expect("it is bound").port();
-        let (certificate, tls) = authority();
-        let tls = habits.tls.then_some(tls);
+        let authority = Authority::new();
+        let tls = habits.tls.then(|| authority.certify("localhost").server_config());
         let scheme = if habits.tls { "https" } else { "http" };
         let state = Arc::new(State {
             root: root.to_owned(),
@@ -74,7 +80,7 @@ impl Server {
             address: format!("{scheme}://localhost:{port}"),
             port,
             state,
-            certificate,
+            certificate: authority.pem().to_owned(),
             thread: Some(thread),
         }
     }
@@ -121,29 +127,6 @@ impl Drop for Server {
     }
 }
 
-/// A certificate for loopback and the authority behind it.
-fn authority() -> (String, Arc<ServerConfig>) {
-    let key = rcgen::KeyPair::generate().expect("a key can be made");
-    let mut parameters = rcgen::CertificateParams::new(Vec::new()).expect("they are valid");
-    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    let certificate = parameters.self_signed(&key).expect("it can be signed");
-    let issuer = rcgen::Issuer::new(parameters, key);
-    let server_key = rcgen::KeyPair::generate().expect("a key can be made");
-    let names = vec!["localhost".to_owned()];
-    let parameters = rcgen::CertificateParams::new(names).expect("they are valid");
-    let server = parameters.signed_by(&server_key, &issuer).expect("it can be signed");
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring has them")
-        .with_no_client_auth()
-        .with_single_cert(
-            vec![server.der().clone()],
-            PrivatePkcs8KeyDer::from(server_key.serialize_der()).into(),
-        );
-    (certificate.pem(), Arc::new(config.expect("key and certificate fit")))
-}
-
 fn accept(listener: &TcpListener, state: &Arc<State>, tls: Option<&Arc<ServerConfig>>) {
     for connection in listener.incoming() {
         if state.stopped.load(Ordering::Relaxed) {
@@ -188,7 +171,7 @@ fn serve(stream: impl Read + Write, state: &State) -> io::Result<()> {
 }
 
 impl Request {
-    fn read(stream: &mut impl BufRead) -> io::Result<Self> {
+    pub(crate) fn read(stream: &mut impl BufRead) -> io::Result<Self> {
         let mut line = String::new();
         stream.read_line(&mut line)?;
         let mut words = line.split_whitespace().map(str::to_owned);
@@ -209,7 +192,9 @@ impl Request {
         Ok(request)
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    /// The value of a header, which is named in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
@@ -313,7 +298,7 @@ fn response(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     response
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
