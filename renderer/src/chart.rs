@@ -330,7 +330,8 @@ fn random() -> impl Fn(&mut [u8]) {
     |bytes| getrandom::fill(bytes).expect("the system has a source of random bytes")
 }
 
-fn now() -> Now {
+/// The time that it is.
+pub(crate) fn now() -> Now {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Now { seconds: i64::try_from(since.as_secs()).unwrap_or(i64::MAX), nanoseconds: since.subsec_nanos() }
 }

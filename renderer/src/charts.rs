@@ -70,30 +70,6 @@ pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning
     load_within(path, None, version, warnings)
 }
 
-/// Where a chart is.
-#[derive(Debug)]
-pub(crate) enum Location {
-    /// On this disk.
-    Disk(PathBuf),
-    /// It was pulled.
-    Pulled(Pulled),
-}
-
-impl Location {
-    /// Reads the chart.
-    ///
-    /// # Errors
-    /// What is wrong with it, in Helm's words.
-    pub(crate) fn load(&self, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
-        match self {
-            Self::Disk(path) => load(path, version, warnings),
-            Self::Pulled(Pulled { bytes, file_name, .. }) => {
-                Ok(Chart::load_archive(bytes, file_name, version, warnings)?)
-            }
-        }
-    }
-}
-
 /// The same; with a `boundary`, nothing outside of that folder is read, whatever links there are.
 ///
 /// # Errors
@@ -124,6 +100,38 @@ pub(crate) fn load_within(
         return Err(Error::new(ErrorKind::Input, reason));
     }
     Ok(Chart::load_archive(&bytes, &name, version, warnings)?)
+}
+
+/// The files in a chart's folder that are part of the chart.
+///
+/// # Errors
+/// What is no chart's.
+pub(crate) fn files(folder: &Path) -> Result<Vec<File>> {
+    Folder::new(folder, None)?.read()
+}
+
+/// Where a chart is.
+#[derive(Debug)]
+pub(crate) enum Location {
+    /// On this disk.
+    Disk(PathBuf),
+    /// It was pulled.
+    Pulled(Pulled),
+}
+
+impl Location {
+    /// Reads the chart.
+    ///
+    /// # Errors
+    /// What is wrong with it, in Helm's words.
+    pub(crate) fn load(&self, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
+        match self {
+            Self::Disk(path) => load(path, version, warnings),
+            Self::Pulled(Pulled { bytes, file_name, .. }) => {
+                Ok(Chart::load_archive(bytes, file_name, version, warnings)?)
+            }
+        }
+    }
 }
 
 /// The folder of a chart, with the rules of what is no part of it.

@@ -9,6 +9,7 @@ mod chart_target;
 mod charts;
 pub mod cli;
 mod config;
+mod dependencies;
 mod error;
 mod files;
 mod functions;

@@ -1,5 +1,6 @@
 //! Commands as helm has them.
 
+mod dependency;
 mod explain_values;
 mod flags;
 mod pull;
@@ -17,6 +18,9 @@ use crate::report::Reporter;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
+    /// Get, list and lock the charts that a chart depends on
+    #[command(subcommand, visible_alias = "dep", alias = "dependencies")]
+    Dependency(dependency::Command),
     /// Say where a value of a chart comes from
     #[command(after_help = explain_values::EXAMPLES, mut_args = flags::go_switch)]
     ExplainValues(explain_values::Arguments),
@@ -33,6 +37,7 @@ pub(super) enum Command {
 
 pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
     match command {
+        Command::Dependency(command) => dependency::run(&command),
         Command::ExplainValues(arguments) => explain_values::run(&arguments, reporter),
         Command::Pull(arguments) => pull::run(&arguments, reporter),
         Command::Repo(command) => repo::run(command, reporter),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use helm_lite::{Chart, HelmVersion, archive};
 
-use super::source::{AccessFlags, HomeFlags, SourceFlags};
+use super::source::{AccessFlags, HomeFlags, SourceFlags, refuse_verification};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::remote::charts::Pulled;
@@ -56,7 +56,7 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
-    arguments.source.refuse_verification()?;
+    refuse_verification(arguments.source.verifies())?;
     if arguments.prov {
         return Err(Error::new(
             ErrorKind::Usage,

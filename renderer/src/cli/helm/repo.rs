@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io::Read;
-use std::thread;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -13,8 +12,8 @@ use super::table::table;
 use super::talk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
+use crate::remote::charts::OCI;
 use crate::remote::charts::repositories::{self, Repositories, Repository};
-use crate::remote::charts::{ChartSources, OCI};
 use crate::report::Reporter;
 
 const ADD_EXAMPLES: &str = "\
@@ -314,7 +313,7 @@ fn update(arguments: &Update) -> Result<()> {
     let meant: Vec<&Repository> = list.iter().filter(is_meant).collect();
     talk::aloud(|say| {
         say("Hang tight while we grab the latest from your chart repositories...");
-        let failed = refresh(&sources, &meant, say);
+        let failed = sources.refresh_all(&meant, say);
         if !failed.is_empty() {
             let failed = failed.join(" ");
             return Err(input(format!("failed to update the following repositories: [{failed}]")));
@@ -323,44 +322,6 @@ fn update(arguments: &Update) -> Result<()> {
         Ok(())
     })
 }
-
-/// Gets indexes side by side, and says how it went in the order of the list. Returns the addresses that gave none.
-pub(super) fn refresh(
-    sources: &ChartSources,
-    repositories: &[&Repository],
-    say: &mut dyn FnMut(&str),
-) -> Vec<String> {
-    let mut failed = Vec::new();
-    for batch in repositories.chunks(MAX_AT_ONCE) {
-        let outcomes: Vec<Result<()>> = thread::scope(|scope| {
-            let spawn = |repository: &&Repository| {
-                let repository: Repository = (*repository).clone();
-                scope.spawn(move || sources.refresh(&repository))
-            };
-            let workers: Vec<_> = batch.iter().map(spawn).collect();
-            let join = |worker: thread::ScopedJoinHandle<'_, _>| {
-                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            workers.into_iter().map(join).collect()
-        });
-        for (repository, outcome) in batch.iter().zip(outcomes) {
-            let Repository { name, url, .. } = repository;
-            match outcome {
-                Ok(()) => say(&format!("...Successfully got an update from the {name:?} chart repository")),
-                Err(error) => {
-                    let url = gitremote::redact(url);
-                    say(&format!("...Unable to get an update from the {name:?} chart repository ({url}):"));
-                    say(&format!("\t{}", error.message()));
-                    failed.push(url.into_owned());
-                }
-            }
-        }
-    }
-    failed
-}
-
-/// As many repositories are asked side by side.
-const MAX_AT_ONCE: usize = 16;
 
 fn input(sentence: impl Into<String>) -> Error {
     Error::new(ErrorKind::Input, sentence)

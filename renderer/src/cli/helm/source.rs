@@ -98,6 +98,11 @@ pub(super) struct HomeFlags {
 }
 
 impl SourceFlags {
+    /// Whether signatures should be verified.
+    pub(super) fn verifies(&self) -> bool {
+        self.verify
+    }
+
     /// The request for a chart.
     pub(super) fn request<'r>(&'r self, reference: &'r str, access: &'r Access) -> ChartRequest<'r> {
         let version = self.version.as_deref().map(str::trim).filter(|version| !version.is_empty());
@@ -113,7 +118,7 @@ impl SourceFlags {
         home: &HomeFlags,
         reporter: &mut Reporter,
     ) -> Result<Location> {
-        self.refuse_verification()?;
+        refuse_verification(self.verify)?;
         let reference = reference.trim();
         let path = Path::new(reference);
         if self.repo.is_none() && (path.exists() || path.is_absolute() || reference.starts_with('.')) {
@@ -131,15 +136,6 @@ impl SourceFlags {
             reporter.notice(notice);
         }
         Ok(Location::Pulled(pulled))
-    }
-
-    /// Refuses what is not done: to go on would be to pretend that it was.
-    pub(super) fn refuse_verification(&self) -> Result<()> {
-        if !self.verify {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::Usage, "`--verify` is refused: signatures of charts are not verified here")
-            .hint("archives are checked by the digests of their repository; use helm for signatures"))
     }
 }
 
@@ -199,6 +195,15 @@ impl HomeFlags {
         let cache = cache.map(|path| std::path::absolute(&path).unwrap_or(path));
         ChartSources::new(cache, self.offline, self.homes(), timeout)
     }
+}
+
+/// Refuses what is not done: to go on would be to pretend that it was.
+pub(super) fn refuse_verification(is_wanted: bool) -> Result<()> {
+    if !is_wanted {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Usage, "`--verify` is refused: signatures of charts are not verified here")
+        .hint("archives are checked by the digests of their repository; use helm for signatures"))
 }
 
 /// A time as Go writes it: `1m30s`.

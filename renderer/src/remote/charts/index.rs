@@ -4,13 +4,13 @@
 //! in the cache, so that the server may say that it did not change; of a known repository it is the file that Helm keeps.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use gitremote::redact;
 use helm_lite::repository::Index;
+use reqwest::Url;
 
 use super::super::cache::CachedFile;
 use super::super::failure::{ErrorKind, Failure, Result};
@@ -19,11 +19,9 @@ use super::super::web::Answer;
 use super::access::Access;
 use super::address;
 use super::http::Request;
-use super::repositories::Repository;
 use super::{ChartSources, offline};
 use crate::error;
 use crate::homes::Homes;
-use crate::output;
 
 /// The largest public indexes have thirty megabytes.
 const MAX_INDEX: u64 = yamltree::MAX_TEXT_LEN as u64;
@@ -58,74 +56,82 @@ impl ChartSources {
         Ok(index.0)
     }
 
-    /// Gets the index of a repository that Helm knows, and keeps it where Helm does.
+    /// Asks for the index of a repository, and keeps it.
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) fn refresh(&self, repository: &Repository) -> error::Result<()> {
-        let (index, text) = self.index_and_text(&repository.url, &repository.access())?;
-        let folder = &self.homes.repository_cache;
-        fs::create_dir_all(folder).map_err(|error| error::Error::io("make", folder, &error))?;
-        let names: String = index.names().flat_map(|name| [name, "\n"]).collect();
-        output::replace(&charts_file(folder, &repository.name), names.as_bytes())?;
-        output::replace(&file(folder, &repository.name), &text)
+    pub(crate) fn check_index(&self, repo: &str, access: &Access) -> error::Result<()> {
+        Ok(self.index_at(repo, access).map(drop)?)
     }
 
-    /// Forgets what Helm keeps of a repository.
-    ///
-    /// # Errors
-    /// A file that cannot be removed.
-    pub(crate) fn forget(&self, name: &str) -> error::Result<()> {
-        let folder = &self.homes.repository_cache;
-        for path in [charts_file(folder, name), file(folder, name)] {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(error::Error::io("remove", &path, &error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+    /// The index that the cache has of the repository at an address.
+    pub(super) fn kept_index(&self, repo: &str, access: &Access) -> Result<Arc<Index>> {
+        let place = Place::new(repo, access)?;
+        let kept = self.kept(&place).ok_or_else(|| {
+            let reason = format!("there is no index of {} in the cache", redact(repo));
+            Failure::new(ErrorKind::NotFound, reason).hint("run once without --skip-refresh")
+        })?;
+        parse(&kept.body)
     }
 
-    fn index_and_text(&self, repo: &str, access: &Access) -> Result<Fetched> {
+    /// An index with the file that it was read from.
+    pub(super) fn index_and_text(&self, repo: &str, access: &Access) -> Result<Fetched> {
         let key = (repo.to_owned(), access.clone());
-        self.indexes.of_addresses.get(&key, Duration::ZERO, || {
-            let text = self.index_text(repo, access)?;
-            let index = Index::parse(&text).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))?;
-            Ok((Arc::new(index), text.into()))
-        })
+        self.indexes.of_addresses.get(&key, Duration::ZERO, || self.fetch(&Place::new(repo, access)?, access))
     }
 
-    fn index_text(&self, repo: &str, access: &Access) -> Result<Vec<u8>> {
-        let repository = address::parse(repo)?;
-        let address = address::in_repository(&repository, "index.yaml")?;
-        // Servers may show each user an index of their own.
-        let user = access.account.as_ref().map(|account| account.user.as_str()).unwrap_or_default();
-        let key = format!("{user}@{address}");
-        let cached = self.cache.as_ref().and_then(|cache| cache.file(&key));
+    fn fetch(&self, place: &Place, access: &Access) -> Result<Fetched> {
+        let kept = self.kept(place);
         if self.offline {
-            return cached.map(|file| file.body).ok_or_else(|| offline(address.as_str()));
+            let kept = kept.ok_or_else(|| offline(place.address.as_str()))?;
+            return Ok((parse(&kept.body)?, kept.body.into()));
         }
         let request = Request {
-            address: &address,
-            repository: &repository,
+            address: &place.address,
+            repository: &place.repository,
             access,
             accept: "*/*",
-            tag: cached.as_ref().and_then(|file| file.tag.as_deref()),
+            tag: kept.as_ref().and_then(|file| file.tag.as_deref()),
             limit: MAX_INDEX,
         };
-        let file = match (self.http.get(&request)?, cached) {
-            (Answer::Unchanged, Some(cached)) => return Ok(cached.body),
+        let file = match (self.http.get(&request)?, kept) {
+            (Answer::Unchanged, Some(kept)) => return Ok((parse(&kept.body)?, kept.body.into())),
             (Answer::Unchanged, None) => CachedFile { tag: None, body: Vec::new() },
             (Answer::Content { body, tag }, _) => CachedFile { tag, body },
         };
         // What is no index is not kept: the next run asks again.
-        if let Some(cache) = self.cache.as_ref().filter(|_| Index::parse(&file.body).is_ok()) {
-            cache.put_file(&key, &file)?;
+        let index = parse(&file.body)?;
+        if let Some(cache) = &self.cache {
+            cache.put_file(&place.key, &file)?;
         }
-        Ok(file.body)
+        Ok((index, file.body.into()))
     }
+
+    fn kept(&self, place: &Place) -> Option<CachedFile> {
+        self.cache.as_ref().and_then(|cache| cache.file(&place.key))
+    }
+}
+
+/// Where an index is.
+struct Place {
+    repository: Url,
+    address: Url,
+    /// Its name in the cache: servers may show each user an index of their own.
+    key: String,
+}
+
+impl Place {
+    fn new(repo: &str, access: &Access) -> Result<Self> {
+        let repository = address::parse(repo)?;
+        let address = address::in_repository(&repository, "index.yaml")?;
+        let user = access.account.as_ref().map(|account| account.user.as_str()).unwrap_or_default();
+        Ok(Self { key: format!("{user}@{address}"), repository, address })
+    }
+}
+
+fn parse(text: &[u8]) -> Result<Arc<Index>> {
+    let index = Index::parse(text).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))?;
+    Ok(Arc::new(index))
 }
 
 /// Where Helm keeps the index of a repository that it knows.
@@ -134,7 +140,7 @@ pub(super) fn file(cache: &Path, name: &str) -> PathBuf {
 }
 
 /// Where Helm keeps the names of its charts.
-fn charts_file(cache: &Path, name: &str) -> PathBuf {
+pub(super) fn charts_file(cache: &Path, name: &str) -> PathBuf {
     cache.join(format!("{name}-charts.txt"))
 }
 
@@ -148,8 +154,5 @@ fn read(path: &Path) -> Result<Arc<Index>> {
         ));
     }
     let bytes = fs::read(path).map_err(|error| wrong(format!("open {}: {error}", path.display())))?;
-    let index = Index::parse(&bytes).map_err(|reason| {
-        Failure::new(ErrorKind::Invalid, format!("error loading {}: {reason}", path.display()))
-    })?;
-    Ok(Arc::new(index))
+    parse(&bytes).map_err(|failure| failure.during(format_args!("error loading {}", path.display())))
 }

@@ -19,6 +19,7 @@ use super::super::failure::{ErrorKind, Failure, Result};
 use super::access::{Access, Account, pem};
 use super::store::{Link, Store};
 use super::{ChartRequest, ChartSources, Pulled, offline};
+use crate::error;
 
 /// The configuration of a chart.
 const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
@@ -88,6 +89,28 @@ impl ChartSources {
             store.put_link(&key, &link())?;
         }
         Ok(pulled(bytes))
+    }
+
+    /// The newest version of a chart in a registry that fits; nothing where none does.
+    ///
+    /// # Errors
+    /// Where the registry's tags cannot be had.
+    pub(crate) fn newest_tag(
+        &self,
+        reference: &str,
+        constraints: &str,
+        access: &Access,
+    ) -> error::Result<Option<String>> {
+        let tags = self.tags(reference, access)?;
+        newest_matching(&tags, Some(constraints))
+            .map_err(|error| error::Error::new(error::ErrorKind::Input, error.to_string()))
+    }
+
+    fn tags(&self, reference: &str, access: &Access) -> Result<Vec<String>> {
+        let named = read(reference)?;
+        let client = self.client(named.repository(), access)?;
+        let tags = client.tags(named.repository()).map_err(|error| failure(&error))?;
+        Ok(tags.tags().map(str::to_owned).collect())
     }
 
     /// Where Helm looks for accounts: in its own file, then in Docker's.

@@ -1,0 +1,183 @@
+//! The archives of resolved dependencies: had all together, then written.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use gotemplate::semver::{Constraints, Version};
+use helm_lite::{Chart, Dependency, HelmVersion, pack};
+
+use super::origin::Origin;
+use super::{Manager, Say, input};
+use crate::charts;
+use crate::error::{Error, Result};
+use crate::output;
+use crate::remote::charts::ChartRequest;
+
+/// What is to be in `charts/`.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    /// The dependencies, with the versions that were had.
+    pub(super) resolved: Vec<Dependency>,
+    /// The names of files in the order of dependencies, and their content.
+    archives: Vec<(String, Arc<[u8]>)>,
+    /// Dependencies without a repository, which stay where they are.
+    beside: Vec<String>,
+}
+
+impl Manager<'_> {
+    /// Gets the archives of dependencies, whose origins are in the same order.
+    pub(super) fn fetch(
+        &self,
+        resolved: &[Dependency],
+        origins: &[Origin<'_>],
+        say: Say<'_>,
+    ) -> Result<Fetched> {
+        let folder = self.folder.join("charts");
+        if folder.exists() && !folder.is_dir() {
+            return Err(input(format!("{:?} is not a directory", folder.display().to_string())));
+        }
+        say(&format!("Saving {} charts", resolved.len()));
+        let mut fetched = Fetched { resolved: resolved.to_vec(), archives: Vec::new(), beside: Vec::new() };
+        for (at, origin) in origins.iter().enumerate() {
+            let dependency = &resolved[at];
+            match origin {
+                Origin::Beside => {
+                    let name = &dependency.name;
+                    say(&format!(
+                        "Dependency {name} did not declare a repository. Assuming it exists in the charts directory"
+                    ));
+                    refuse_other_version(dependency, &folder.join(name))?;
+                    fetched.beside.push(name.clone());
+                }
+                Origin::Folder(path) => {
+                    let (version, name, bytes) = packed(dependency, path)?;
+                    fetched.resolved[at].version = version;
+                    fetched.add(name, bytes.into())?;
+                }
+                _ => {
+                    let Dependency { name, repository, .. } = dependency;
+                    let repository = gitremote::redact(repository);
+                    say(&format!("Downloading {name} from repo {repository}"));
+                    let (name, bytes) = self.pulled(dependency, origin)?;
+                    fetched.add(name, bytes)?;
+                }
+            }
+        }
+        Ok(fetched)
+    }
+
+    /// The archive of a dependency from a server, which is looked into before it is believed to be a chart.
+    fn pulled(&self, dependency: &Dependency, origin: &Origin<'_>) -> Result<(String, Arc<[u8]>)> {
+        let Dependency { name, version, repository, .. } = dependency;
+        let pulled = match (origin, self.locked(dependency, origin)) {
+            (_, Some(locked)) => self.sources.pull_locked(&locked),
+            _ => self.sources.pull(&ChartRequest {
+                reference: name,
+                repo: Some(repository),
+                version: Some(version),
+                access: self.access,
+            }),
+        };
+        let repository = gitremote::redact(repository);
+        let named = |error: &Error| {
+            let named = input(format!("could not download {name} from {repository}: {}", error.message()));
+            match error.help() {
+                Some(hint) => named.hint(hint),
+                None => named,
+            }
+        };
+        let pulled = pulled.map_err(|error| named(&error))?;
+        Chart::load_archive(&pulled.bytes, &pulled.file_name, HelmVersion::V4, &mut Vec::new())
+            .map_err(|error| named(&error.into()))?;
+        Ok((pulled.file_name, pulled.bytes))
+    }
+}
+
+impl Fetched {
+    fn add(&mut self, name: String, bytes: Arc<[u8]>) -> Result<()> {
+        match self.archives.iter().find(|(known, _)| *known == name) {
+            Some((_, known)) if *known != bytes => {
+                Err(input(format!("two dependencies would both be written to `charts/{name}`")))
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.archives.push((name, bytes));
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the archives, and removes those of a time before.
+    pub(super) fn write(self, chart: &Path, say: Say<'_>) -> Result<()> {
+        let folder = chart.join("charts");
+        fs::create_dir_all(&folder).map_err(|error| Error::io("make the folder", &folder, &error))?;
+        let before = names(&folder)?;
+        for (name, bytes) in &self.archives {
+            output::replace(&folder.join(name), bytes)?;
+        }
+        say("Deleting outdated charts");
+        let kept: HashMap<&str, ()> = self.archives.iter().map(|(name, _)| (name.as_str(), ())).collect();
+        for name in before.iter().filter(|name| !kept.contains_key(name.as_str())) {
+            let path = folder.join(name);
+            match charts::load(&path, HelmVersion::V4, &mut Vec::new()) {
+                Err(error) => {
+                    let (path, reason) = (path.display(), error.message());
+                    say(&format!("Could not verify {path} for deletion: {reason} (Skipping)"));
+                }
+                Ok(chart) if self.beside.contains(&chart.metadata.name) => {}
+                Ok(_) => fs::remove_file(&path).map_err(|error| Error::io("remove", &path, &error))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files in a folder, in order.
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, &error))?;
+    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|metadata| !metadata.is_dir());
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_file(path));
+    let mut names: Vec<String> =
+        paths.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Packs the chart in a folder: its version, the name of its file, and that.
+fn packed(dependency: &Dependency, folder: &Path) -> Result<(String, String, Vec<u8>)> {
+    let name = &dependency.name;
+    let files = charts::files(folder)?;
+    let shown = folder.display().to_string();
+    let metadata = Chart::load(files.clone(), &shown, HelmVersion::V4, &mut Vec::new())?.metadata;
+    let constraints = Constraints::parse(&dependency.version).map_err(|error| {
+        input(format!("dependency {name} has an invalid version/constraint format: {error}"))
+    })?;
+    let version = Version::parse(&metadata.version).map_err(|error| input(error.to_string()))?;
+    if !constraints.check(&version) {
+        return Err(input(format!("can't get a valid version for dependency {name}")));
+    }
+    let packed = pack(&metadata.name, &files)
+        .map_err(|error| input(format!("the chart in `{shown}` cannot be packed: {error}")))?;
+    let file_name = format!("{}-{}.tgz", metadata.name, metadata.version);
+    Ok((metadata.version, file_name, packed))
+}
+
+/// A dependency without a repository has to be there in a version that fits.
+fn refuse_other_version(dependency: &Dependency, folder: &Path) -> Result<()> {
+    let Dependency { name, version: wanted, .. } = dependency;
+    let chart = charts::load(folder, HelmVersion::V4, &mut Vec::new()).map_err(|error| {
+        input(format!("unable to load chart '{}': {}", folder.display(), error.message()))
+    })?;
+    let constraints = Constraints::parse(wanted).map_err(|error| {
+        input(format!("dependency {name} has an invalid version/constraint format: {error}"))
+    })?;
+    let found = &chart.metadata.version;
+    let version = Version::parse(found)
+        .map_err(|error| input(format!("invalid version {wanted} for dependency {name}: {error}")))?;
+    if constraints.check(&version) {
+        return Ok(());
+    }
+    Err(input(format!("dependency {name} at version {found} does not satisfy the constraint {wanted}")))
+}
