@@ -1,7 +1,12 @@
 //! What is said to a git server: which references it has, and which objects it shall send.
 
+use std::fs;
+use std::io::BufRead;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use gix::DynNestedProgress;
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::odb::pack;
@@ -19,7 +24,7 @@ use crate::access::{Access, Credentials};
 use crate::credentials::Answers;
 use crate::error::{Error, ErrorKind, Result, cause};
 use crate::program::{Complaint, ProgramTransport};
-use crate::revision::Revision;
+use crate::revision::{HEAD, Revision};
 use crate::session::Session;
 use crate::web;
 use crate::{http, local, ssh};
@@ -126,8 +131,25 @@ impl<'r> Conversation<'r> {
         listed.map_err(|error| self.explain(&error))
     }
 
-    /// Receives objects into the repository.
-    pub(crate) fn receive(&mut self, objects: &[ObjectId], shallow: &Shallow) -> Result<()> {
+    /// The branches of some names (`HEAD` for the one that the server calls current); nothing for one that is not there.
+    pub(crate) fn branches(&mut self, names: &[String]) -> Result<Vec<Option<Tip>>> {
+        let full: Vec<BString> = names.iter().map(|name| full_name(name)).collect();
+        let references = self.references(&full)?;
+        let mut tips = Vec::with_capacity(full.len());
+        for name in &full {
+            let reference = references.iter().find(|reference| reference.unpack().0 == name);
+            tips.push(reference.map(tip).transpose()?);
+        }
+        Ok(tips)
+    }
+
+    /// Receives objects into the repository, which has those of some commits already.
+    pub(crate) fn receive(
+        &mut self,
+        objects: &[ObjectId],
+        haves: &[ObjectId],
+        shallow: &Shallow,
+    ) -> Result<()> {
         let pack_folder = self.repository.objects.store_ref().path().join("pack");
         let session = Arc::clone(&self.session);
         let agent = self.agent();
@@ -143,26 +165,10 @@ impl<'r> Conversation<'r> {
             tags: Tags::None,
             reject_shallow_remote: false,
         };
+        let bases = (!haves.is_empty()).then(|| self.repository.objects.clone());
         let received = gix::protocol::fetch(
-            &mut Wants(objects),
-            |pack, progress, stopped| {
-                let bounds = pack::bundle::write::Options {
-                    alloc_limit_bytes: Some(MAX_OBJECT),
-                    ..pack::bundle::write::Options::default()
-                };
-                let no_bases = None::<gix::OdbHandle>;
-                let kind = gix::hash::Kind::Sha1;
-                pack::Bundle::write_to_directory(
-                    pack,
-                    Some(&pack_folder),
-                    progress,
-                    stopped,
-                    no_bases,
-                    kind,
-                    bounds,
-                )
-                .map(|_| true)
-            },
+            &mut Wants { objects, haves },
+            |pack, progress, stopped| keep_pack(pack, &pack_folder, bases, progress, stopped),
             Discard,
             &session.stopped,
             context,
@@ -185,6 +191,11 @@ impl<'r> Conversation<'r> {
         explain(error, self.access, &self.session, self.complaint.take())
     }
 
+    /// What this program is called to servers.
+    pub(crate) fn agent_name(&self) -> &str {
+        &self.access.agent
+    }
+
     fn agent(&self) -> (&'static str, Option<String>) {
         ("agent", Some(self.access.agent.clone()))
     }
@@ -197,8 +208,62 @@ fn wanted(reference: &Ref, name: &BStr) -> Option<Wanted> {
     Some(Wanted { object, commit: Some(peeled.map_or(object, ToOwned::to_owned)) })
 }
 
-/// Asks for some objects, having none.
-struct Wants<'a>(&'a [ObjectId]);
+/// A branch, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tip {
+    /// Its name, without `refs/heads/`.
+    pub branch: String,
+    /// Its last commit.
+    pub commit: ObjectId,
+}
+
+/// A branch's name as servers know it. A name that begins with `refs/` is one in full.
+pub(crate) fn full_name(name: &str) -> BString {
+    if name == HEAD || name.starts_with("refs/") { name.into() } else { format!("refs/heads/{name}").into() }
+}
+
+fn tip(reference: &Ref) -> Result<Tip> {
+    let (name, commit, _) = reference.unpack();
+    let name = match reference {
+        Ref::Symbolic { target, .. } | Ref::Unborn { target, .. } => target.as_bstr(),
+        _ => name,
+    };
+    if name == HEAD {
+        return Err(Error::new(ErrorKind::NotFound, "the server's HEAD is no branch").hint("name the branch"));
+    }
+    let name = name.strip_prefix(b"refs/heads/").map_or(name, ByteSlice::as_bstr);
+    let branch = name.to_str().map_err(|_| Error::new(ErrorKind::Invalid, "a branch's name is no UTF-8"))?;
+    let commit = commit
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("the branch `{branch}` has no commit yet")))?;
+    Ok(Tip { branch: branch.to_owned(), commit: commit.to_owned() })
+}
+
+/// Stores a pack with what makes it complete.
+pub(crate) fn keep_pack(
+    pack: &mut dyn BufRead,
+    folder: &Path,
+    bases: Option<gix::OdbHandle>,
+    progress: &mut dyn DynNestedProgress,
+    stopped: &AtomicBool,
+) -> gix::Result<bool> {
+    let bounds = pack::bundle::write::Options {
+        alloc_limit_bytes: Some(MAX_OBJECT),
+        ..pack::bundle::write::Options::default()
+    };
+    let kind = gix::hash::Kind::Sha1;
+    let kept = pack::Bundle::write_to_directory(pack, Some(folder), progress, stopped, bases, kind, bounds)?;
+    // It is for who collects garbage meanwhile, and nobody does.
+    if let Some(mark) = kept.keep_path {
+        let _ = fs::remove_file(mark);
+    }
+    Ok(true)
+}
+
+/// Asks for some objects, having those of some commits.
+struct Wants<'a> {
+    objects: &'a [ObjectId],
+    haves: &'a [ObjectId],
+}
 
 impl fetch::Negotiate for Wants<'_> {
     fn mark_complete_and_common_ref(&mut self) -> gix::Result<negotiate::Action> {
@@ -206,20 +271,23 @@ impl fetch::Negotiate for Wants<'_> {
     }
 
     fn add_wants(&mut self, arguments: &mut Arguments, _: &[bool]) -> bool {
-        for object in self.0 {
+        for object in self.objects {
             arguments.want(object);
         }
-        !self.0.is_empty()
+        !self.objects.is_empty()
     }
 
     fn one_round(
         &mut self,
         state: &mut negotiate::one_round::State,
-        _: &mut Arguments,
+        arguments: &mut Arguments,
         _: Option<&fetch::Response>,
     ) -> gix::Result<(negotiate::Round, bool)> {
+        for commit in self.haves {
+            arguments.have(commit);
+        }
         let round = negotiate::Round {
-            haves_sent: 0,
+            haves_sent: self.haves.len(),
             in_vain: 0,
             haves_to_send: state.haves_to_send,
             previous_response_had_at_least_one_in_common: false,

@@ -68,7 +68,7 @@ fn fetch(
     {
         return Ok(Fetched { commit, repository: None });
     }
-    let received = conversation.receive(&[wanted.object], &depth_one());
+    let received = conversation.receive(&[wanted.object], &[], &depth_one());
     match (received, revision) {
         (Ok(()), _) => {}
         (Err(failure), Revision::Commit(_)) if session.failure().is_none() => {
@@ -76,7 +76,7 @@ fn fetch(
             drop(conversation);
             let mut conversation = open()?;
             let tips = conversation.tips()?;
-            conversation.receive(&tips, &Shallow::NoChange).map_err(|_| failure)?;
+            conversation.receive(&tips, &[], &Shallow::NoChange).map_err(|_| failure)?;
         }
         (Err(failure), _) => return Err(failure),
     }
@@ -89,22 +89,35 @@ pub(crate) fn depth_one() -> Shallow {
     Shallow::DepthAtRemote(std::num::NonZeroU32::MIN)
 }
 
-/// A repository for what is received. It takes the configuration of whoever runs this, and nothing from the variables
-/// by which git tells a hook which repository it runs in.
+/// Makes a bare repository for what is received.
 pub(crate) fn create(folder: &Path) -> Result<gix::Repository> {
-    let mut permissions = gix::open::Permissions::all();
-    permissions.env.objects = Permission::Deny;
-    let options = gix::open::Options::default().permissions(permissions);
     let made = gix::ThreadSafeRepository::init_opts(
         folder,
         gix::create::Kind::Bare,
         gix::create::Options::default(),
-        options,
+        configured(),
     );
     made.map(|repository| repository.to_thread_local()).map_err(|error| {
         let reason = format!("no repository can be made at `{}`: {}", folder.display(), cause(&error));
         Error::new(ErrorKind::Unavailable, reason)
     })
+}
+
+/// Opens a repository of our own.
+pub(crate) fn open_configured(folder: &Path) -> Result<gix::Repository> {
+    let opened = gix::ThreadSafeRepository::open_opts(folder, configured());
+    opened.map(|repository| repository.to_thread_local()).map_err(|error| {
+        let reason = format!("the repository at `{}` cannot be opened: {}", folder.display(), cause(&error));
+        Error::new(ErrorKind::Unavailable, reason)
+    })
+}
+
+/// With the configuration of whoever runs this, and nothing from the variables by which git tells a hook which
+/// repository it runs in.
+fn configured() -> gix::open::Options {
+    let mut permissions = gix::open::Permissions::all();
+    permissions.env.objects = Permission::Deny;
+    gix::open::Options::default().permissions(permissions)
 }
 
 /// A repository of this machine, read without its configuration having a say in anything.

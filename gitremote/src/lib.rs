@@ -5,25 +5,40 @@
 
 mod access;
 mod address;
+mod commit;
 mod conversation;
 mod credentials;
 mod error;
 mod fetch;
 mod http;
 mod local;
+mod message;
+mod mirror;
+mod pack;
 mod program;
+mod publish;
+mod push;
 mod redact;
+mod report;
 mod revision;
 mod session;
+mod sign;
 mod ssh;
+mod tree;
 pub mod web;
 
 pub use access::{Access, Credentials, KnownHosts, Secret, SshAccess};
+pub use commit::{Authorship, Change, Person};
+pub use conversation::Tip;
 pub use error::{Error, ErrorKind, Result, cause, innermost};
 pub use fetch::{Fetched, fetch_commit, open_repository};
 pub use gix::ObjectId;
+pub use mirror::Mirror;
+pub use publish::{Published, Publisher, Target, Waiting};
 pub use redact::redact;
 pub use revision::HEAD;
+pub use sign::Sign;
+pub use tree::{MAX_FILE, Tree};
 
 /// A repository on a server.
 #[derive(Clone, Debug)]

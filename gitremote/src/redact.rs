@@ -27,6 +27,16 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// An address without its user and password.
+pub(crate) fn without_account(url: &str) -> Cow<'_, str> {
+    let Some((scheme, rest)) = url.split_once("://") else { return Cow::Borrowed(url) };
+    let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..authority].rfind('@') {
+        Some(user) => Cow::Owned(format!("{scheme}://{}", &rest[user + 1..])),
+        None => Cow::Borrowed(url),
+    }
+}
+
 fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut secrets = Vec::new();
     for (at, mark) in text.match_indices("://") {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -59,6 +60,13 @@ impl GitRepository {
         self.git_with(arguments, b"")
     }
 
+    /// Runs git; what it prints, where it succeeds.
+    #[must_use]
+    pub fn try_git(&self, arguments: &[&str]) -> Option<String> {
+        let output = isolated_git().current_dir(&self.path).args(arguments).output().expect("git can be run");
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+    }
+
     fn git_with(&self, arguments: &[&str], input: &[u8]) -> String {
         let mut git = isolated_git();
         git.current_dir(&self.path).args(arguments);
@@ -67,6 +75,76 @@ impl GitRepository {
         let output = git.wait_with_output().expect("git ends");
         assert!(output.status.success(), "git {arguments:?} failed");
         String::from_utf8(output.stdout).expect("git prints text").trim().to_owned()
+    }
+}
+
+/// A bare repository as servers have them, and a clone of it in which somebody else works.
+#[derive(Debug)]
+pub struct BareRepository {
+    path: PathBuf,
+    bare: GitRepository,
+    clone: GitRepository,
+}
+
+impl BareRepository {
+    /// A repository with one commit on the branch `main`, which takes pushes over http too.
+    #[must_use]
+    pub fn with(path: &Path, files: &[(&str, &str)]) -> Self {
+        let clone = GitRepository::with(&path.with_extension("clone"), files);
+        let name = path.display().to_string();
+        clone.git(&["clone", "--quiet", "--bare", ".", &name]);
+        clone.git(&["remote", "add", "origin", &name]);
+        let bare = GitRepository { path: path.to_owned() };
+        bare.git(&["config", "http.receivepack", "true"]);
+        Self { path: path.to_owned(), bare, clone }
+    }
+
+    /// Runs git in it; what it prints.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        self.bare.git(arguments)
+    }
+
+    /// A file of a branch; nothing where there is none.
+    #[must_use]
+    pub fn read(&self, branch: &str, path: &str) -> Option<String> {
+        self.bare.try_git(&["cat-file", "blob", &format!("{branch}:{path}")])
+    }
+
+    /// The subjects of a branch's commits, newest first.
+    #[must_use]
+    pub fn subjects(&self, branch: &str) -> Vec<String> {
+        self.git(&["log", "--format=%s", branch]).lines().map(str::to_owned).collect()
+    }
+
+    /// Somebody else's commit on a branch, pushed; its id.
+    pub fn rival(&self, branch: &str, files: &[(&str, &str)]) -> String {
+        self.clone.git(&["fetch", "--quiet", "origin"]);
+        self.clone.git(&["checkout", "--quiet", "-B", branch, &format!("origin/{branch}")]);
+        let commit = self.clone.commit(files);
+        self.clone.git(&["push", "--quiet", "origin", branch]);
+        commit
+    }
+
+    /// A commit of somebody else's on top of `main` that is here and that no branch has.
+    pub fn prepare_rival(&self, files: &[(&str, &str)]) -> String {
+        self.clone.git(&["fetch", "--quiet", "origin"]);
+        self.clone.git(&["checkout", "--quiet", "--detach", "origin/main"]);
+        let commit = self.clone.commit(files);
+        self.bare.git(&["fetch", "--quiet", &self.clone.path.display().to_string(), "HEAD"]);
+        commit
+    }
+
+    /// Has a script run by git at one of its hooks.
+    pub fn hook(&self, name: &str, script: &str) {
+        let path = self.path.join("hooks").join(name);
+        fs::create_dir_all(path.parent().expect("it is below the repository")).expect("it can be made");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("it can be written");
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("it is ours");
+    }
+
+    /// Has git check everything.
+    pub fn check(&self) {
+        self.git(&["fsck", "--strict", "--no-dangling"]);
     }
 }
 

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 pub use certificate::{Authority, Certified};
 pub use docker_registry::{DockerRegistry, Pushed, RegistryHabits};
-pub use git::GitRepository;
+pub use git::{BareRepository, GitRepository};
 pub use server::{Habits, Request, Server};
 pub use ssh::SshServer;
 pub use stand_in::{Reply, StandIn};

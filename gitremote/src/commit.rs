@@ -1,0 +1,183 @@
+//! Commits made from edits to files, in memory: nothing is written anywhere until a server has them.
+//!
+//! In: a tree, files with their new bytes, who says so and when. Out: commits and the objects that a server lacks. A file
+//! keeps whether it is executable; links, folders and submodules are not overwritten.
+
+use std::collections::BTreeMap;
+
+use gix::ObjectId;
+use gix::actor::Signature;
+use gix::objs::tree::{Editor, EntryKind};
+use gix::objs::{Commit, Kind, Write, WriteTo};
+
+use crate::error::{Error, ErrorKind, Result, cause};
+use crate::message::compose;
+use crate::pack::Object;
+use crate::sign::Sign;
+use crate::tree::{Found, Tree, damaged, no_file, parts};
+
+/// Edits that make one commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Paths, and the whole of each file as it shall be.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// What a person reads.
+    pub message: String,
+    /// Lines below the message that programs read: a name and a value.
+    pub trailers: Vec<(String, String)>,
+}
+
+/// Who commits, and when.
+#[derive(Clone, Debug)]
+pub struct Authorship {
+    /// Who made the change.
+    pub author: Person,
+    /// Who commits it.
+    pub committer: Person,
+    /// When, in seconds since 1970.
+    pub time: i64,
+    /// Whether the committer signs it off.
+    pub sign_off: bool,
+}
+
+/// A name and an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// As people call them.
+    pub name: String,
+    /// Their e-mail address.
+    pub email: String,
+}
+
+/// Commits that no server has yet.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// Oldest first.
+    pub(crate) commits: Vec<ObjectId>,
+    /// The tree of the last one.
+    pub(crate) tree: ObjectId,
+    /// All that a server with the base lacks.
+    pub(crate) objects: Vec<Object>,
+}
+
+/// Makes a commit for each change that changes something, one on the other.
+pub(crate) fn make(
+    base: &Tree,
+    changes: &[Change],
+    by: &Authorship,
+    signer: Option<&dyn Sign>,
+) -> Result<Made> {
+    let author = signature(&by.author, by.time)?;
+    let committer = signature(&by.committer, by.time)?;
+    let repository = base.repository.clone().with_object_memory();
+    let mut tip = Tree::of_commit(repository, base.commit())?;
+    let mut made = Made { commits: Vec::new(), tree: tip.id, objects: Vec::new() };
+    for change in changes {
+        let tree = edit(&tip, &change.files)?;
+        if tree == tip.id {
+            continue;
+        }
+        let mut trailers = change.trailers.clone();
+        if by.sign_off {
+            let Person { name, email } = &by.committer;
+            trailers.push(("Signed-off-by".to_owned(), format!("{name} <{email}>")));
+        }
+        let commit = Commit {
+            tree,
+            parents: [tip.commit()].into_iter().collect(),
+            author: author.clone(),
+            committer: committer.clone(),
+            encoding: None,
+            message: compose(&change.message, &trailers)?.into(),
+            extra_headers: Vec::new(),
+        };
+        let commit = write_signed(&tip.repository, commit, signer)?;
+        made.commits.push(commit);
+        made.tree = tree;
+        tip = Tree::of_commit(tip.repository, commit)?;
+    }
+    let written = tip.repository.objects.reset_object_memory().unwrap_or_default();
+    made.objects = written
+        .iter()
+        .map(|(id, (kind, data))| Object { id: *id, kind: *kind, data: data.clone() })
+        .collect();
+    made.objects.sort_unstable_by_key(|object| object.id);
+    Ok(made)
+}
+
+/// The tree with other bytes in some files.
+fn edit(tree: &Tree, files: &BTreeMap<String, Vec<u8>>) -> Result<ObjectId> {
+    let objects = &tree.repository.objects;
+    let failed = |error: gix::Error| damaged(&cause(&error));
+    let root = tree.repository.find_tree(tree.id).and_then(|tree| tree.decode().map(Into::into));
+    let mut editor = Editor::new(root.map_err(failed)?, objects, gix::hash::Kind::Sha1);
+    let mut is_changed = false;
+    for (path, content) in files {
+        let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, Kind::Blob, content).map_err(failed)?;
+        let kind = match tree.find(path)? {
+            Found::Nothing => EntryKind::Blob,
+            Found::File { id: old, .. } if old == id => continue,
+            Found::File { kind, .. } => kind,
+            Found::Other(what) => return Err(no_file(path, what)),
+        };
+        let above = path.match_indices('/').map(|(end, _)| &path[..end]);
+        if let Some(file) = above.into_iter().find(|folder| files.contains_key(*folder)) {
+            return Err(no_file(path, &format!("below the file `{file}`")));
+        }
+        // Also where the mirror has it: that is no proof that the server still does.
+        objects.write_buf(Kind::Blob, content).map_err(failed)?;
+        editor.upsert(parts(path)?, kind, id).map_err(failed)?;
+        is_changed = true;
+    }
+    if !is_changed {
+        return Ok(tree.id);
+    }
+    editor.write(|tree| objects.write(tree)).map_err(failed)
+}
+
+fn write_signed(
+    repository: &gix::Repository,
+    mut commit: Commit,
+    signer: Option<&dyn Sign>,
+) -> Result<ObjectId> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Error::new(ErrorKind::Unavailable, format!("a commit cannot be made: {error}"))
+    };
+    if let Some(signer) = signer {
+        let mut payload = Vec::new();
+        commit.write_to(&mut payload).map_err(|error| failed(&error))?;
+        let signature = signer.sign(&payload)?;
+        commit.extra_headers.push(("gpgsig".into(), signature.trim_end().into()));
+    }
+    repository.objects.write(&commit).map_err(|error| failed(&cause(&error)))
+}
+
+fn signature(person: &Person, seconds: i64) -> Result<Signature> {
+    let Person { name, email } = person;
+    let is_broken = |text: &str| text.trim().is_empty() || text.contains(['<', '>', '\n', '\0']);
+    if is_broken(name) || is_broken(email) {
+        let reason = format!("`{} <{}>` is no author of a commit", name.escape_debug(), email.escape_debug());
+        return Err(Error::new(ErrorKind::Invalid, reason).hint("give a name and an e-mail address"));
+    }
+    let time = gix::date::Time { seconds, offset: 0 };
+    Ok(Signature { name: name.trim().into(), email: email.trim().into(), time })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(name: &str, email: &str) -> Person {
+        Person { name: name.to_owned(), email: email.to_owned() }
+    }
+
+    #[test]
+    fn who_would_break_the_commit_is_no_author() {
+        assert!(signature(&person("Bot", "bot@example.com"), 0).is_ok());
+        for (name, email) in
+            [("", "b@x"), ("b", ""), ("b<", "b@x"), ("b\ncommitter x", "b@x"), ("b", "b> 0 +0")]
+        {
+            assert!(signature(&person(name, email), 0).is_err(), "{name:?} {email:?}");
+        }
+    }
+}

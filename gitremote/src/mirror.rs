@@ -1,0 +1,282 @@
+//! What was fetched from one remote: a bare repository in a folder of a cache, or in one that goes with it.
+//!
+//! In: branches. Out: their last commits and files, without their history; what is there already is not asked for again.
+//! One process at a time has a mirror open. What has a reference below `refs/tips` is complete: such a reference is
+//! made last and in one step, so that a process may be killed at any moment. A mirror that is damaged is made anew.
+
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use gix::ObjectId;
+use gix::progress::Discard;
+use gix::protocol::transport::Service;
+use gix::remote::Direction;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use crate::Remote;
+use crate::address;
+use crate::conversation::{Conversation, Tip, keep_pack};
+use crate::error::{Error, ErrorKind, Result, cause};
+use crate::fetch::{create, depth_one, open_configured, open_repository};
+use crate::redact::without_account;
+use crate::session::Session;
+use crate::tree::Tree;
+
+/// With more packs than these, looking for objects is slower than to fetch anew.
+const MAX_PACKS: usize = 50;
+
+/// Commits that a server is told of: those of a few branches, of which the newest help most.
+const MAX_HAVES: usize = 32;
+
+/// Where complete commits are noted.
+const TIPS: &str = "refs/tips";
+
+/// A bare repository with what was fetched from a remote.
+#[derive(Debug)]
+pub struct Mirror {
+    folder: PathBuf,
+    _lock: Option<File>,
+    _temporary: Option<TempDir>,
+}
+
+impl Mirror {
+    /// The mirror of a remote in the folder of a cache; waits where another process has it open.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn cached(cache: &Path, remote: &Remote) -> Result<Self> {
+        // What is cached may be private.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(cache);
+        made.map_err(|error| Error::disk("make the folder", cache, &error))?;
+        let name = name(&remote.url);
+        let path = cache.join(format!("{name}.lock"));
+        let lock = File::options().create(true).truncate(false).write(true).open(&path);
+        let lock = lock.and_then(|file| file.lock().map(|()| file));
+        let lock = lock.map_err(|error| Error::disk("lock", &path, &error))?;
+        let mirror = Self { folder: cache.join(name), _lock: Some(lock), _temporary: None };
+        if mirror.is_sound() {
+            mirror.tidy();
+        } else {
+            mirror.reset()?;
+        }
+        Ok(mirror)
+    }
+
+    /// A mirror that goes when it is dropped.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn temporary() -> Result<Self> {
+        let folder =
+            TempDir::new().map_err(|error| Error::disk("make a folder in", &std::env::temp_dir(), &error))?;
+        let mirror = Self { folder: folder.path().join("mirror.git"), _lock: None, _temporary: Some(folder) };
+        mirror.reset()?;
+        Ok(mirror)
+    }
+
+    /// Fetches the last commits of branches (`HEAD` for the one that the server calls current) in one exchange; nothing
+    /// for one that the server does not have.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or a name is none of a branch.
+    pub fn fetch(&self, remote: &Remote, branches: &[&str]) -> Result<Vec<Option<Tip>>> {
+        for branch in branches {
+            check_branch(branch)?;
+        }
+        match self.try_fetch(remote, branches) {
+            // Packs that are lost or broken are no help to anybody.
+            Err(Failed { error, has_history: true }) if !error.is_timeout() => {
+                self.reset()?;
+                self.try_fetch(remote, branches)
+            }
+            fetched => fetched,
+        }
+        .map_err(|failed| failed.error)
+    }
+
+    /// The files of a commit that was fetched.
+    ///
+    /// # Errors
+    /// When it was not.
+    pub fn tree(&self, commit: ObjectId) -> Result<Tree> {
+        Tree::of_commit(open_repository(&self.folder)?, commit)
+    }
+
+    /// Stores a pack that a server has got, with the last of its commits.
+    pub(crate) fn keep(&self, pack: &[u8], commit: ObjectId) -> Result<()> {
+        let folder = self.folder.join("objects/pack");
+        let mut pack = pack;
+        keep_pack(&mut pack, &folder, None, &mut Discard, &AtomicBool::new(false)).map_err(|error| {
+            Error::new(ErrorKind::Unavailable, format!("a pack cannot be stored: {}", cause(&error)))
+        })?;
+        note_tip(&self.folder, commit)
+    }
+
+    /// A handle with the configuration of whoever runs this.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn try_fetch(&self, remote: &Remote, branches: &[&str]) -> Result<Vec<Option<Tip>>, Failed> {
+        let (remote, folder) = (remote.clone(), self.folder.clone());
+        let branches: Vec<String> = branches.iter().map(|branch| (*branch).to_owned()).collect();
+        // The session's own failures are errors, what its work finds is a value.
+        let fetched = Session::run(remote.access.timeout, move |session| {
+            Ok(fetch(&remote, &folder, &branches, session))
+        });
+        fetched.map_err(Failed::from)?
+    }
+
+    /// Whether it is a repository that is worth keeping.
+    fn is_sound(&self) -> bool {
+        let packs = fs::read_dir(self.folder.join("objects/pack"));
+        open_repository(&self.folder).is_ok() && packs.is_ok_and(|packs| packs.count() < 2 * MAX_PACKS)
+    }
+
+    /// Removes what a killed process left in the way.
+    fn tidy(&self) {
+        let _ = fs::remove_file(self.folder.join("shallow.lock"));
+        for entry in fs::read_dir(self.folder.join("objects/pack")).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_none_or(|extension| extension != "pack" && extension != "idx") {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+
+    fn reset(&self) -> Result<()> {
+        let removed = |path: &Path| match fs::remove_dir_all(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::disk("remove", path, &error))
+            }
+            _ => Ok(()),
+        };
+        // First of all nothing is complete any more.
+        removed(&self.folder.join(TIPS))?;
+        removed(&self.folder)?;
+        create(&self.folder)?;
+        let tips = self.folder.join(TIPS);
+        fs::create_dir_all(&tips).map_err(|error| Error::disk("make the folder", &tips, &error))
+    }
+}
+
+/// A fetch that failed.
+struct Failed {
+    error: Error,
+    /// Whether what the mirror had before may be the reason.
+    has_history: bool,
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self { error, has_history: false }
+    }
+}
+
+fn fetch(
+    remote: &Remote,
+    folder: &Path,
+    branches: &[String],
+    session: &Arc<Session>,
+) -> Result<Vec<Option<Tip>>, Failed> {
+    let repository = open_configured(folder)?;
+    let url = address::resolve(&remote.url, Direction::Fetch, &repository)?;
+    let mut conversation =
+        Conversation::open(&url, Service::UploadPack, &remote.access, &repository, session)?;
+    let tips = conversation.branches(branches)?;
+    let known = known_tips(folder);
+    let mut wanted: Vec<ObjectId> = Vec::new();
+    for tip in tips.iter().flatten() {
+        if known.contains(&tip.commit) {
+            let tree = repository.find_commit(tip.commit).and_then(|commit| commit.tree().map(drop));
+            tree.map_err(|error| Failed { error: crate::tree::damaged(&cause(&error)), has_history: true })?;
+        } else if !wanted.contains(&tip.commit) {
+            wanted.push(tip.commit);
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(tips);
+    }
+    let haves = &known[..known.len().min(MAX_HAVES)];
+    conversation
+        .receive(&wanted, haves, &depth_one())
+        .map_err(|error| Failed { error, has_history: !haves.is_empty() })?;
+    for commit in wanted {
+        note_tip(folder, commit)?;
+    }
+    Ok(tips)
+}
+
+/// The commits that are here with all their files, newest first.
+fn known_tips(folder: &Path) -> Vec<ObjectId> {
+    let entries = fs::read_dir(folder.join(TIPS)).into_iter().flatten().flatten();
+    let mut tips: Vec<_> = entries
+        .filter_map(|entry| {
+            let id = ObjectId::from_hex(entry.file_name().as_encoded_bytes()).ok()?;
+            Some((entry.metadata().ok()?.modified().ok()?, id))
+        })
+        .collect();
+    tips.sort_unstable();
+    tips.into_iter().rev().map(|(_, id)| id).collect()
+}
+
+fn note_tip(folder: &Path, commit: ObjectId) -> Result<()> {
+    let (staged, path) = (folder.join("tip.new"), folder.join(TIPS).join(commit.to_string()));
+    fs::write(&staged, format!("{commit}\n"))
+        .and_then(|()| fs::rename(&staged, &path))
+        .map_err(|error| Error::disk("write", &path, &error))
+}
+
+/// Refuses what git does not take for a branch.
+pub(crate) fn check_branch(name: &str) -> Result<()> {
+    let full = crate::conversation::full_name(name);
+    if name.starts_with('-')
+        || (name != crate::HEAD && gix::validate::reference::name(full.as_ref()).is_err())
+    {
+        let reason = format!("`{}` is no name of a branch", name.escape_debug());
+        return Err(Error::new(ErrorKind::Invalid, reason));
+    }
+    Ok(())
+}
+
+/// A folder's name for an address: its last part, and 128 bits of SHA-256 of the whole without who asks.
+fn name(url: &str) -> String {
+    let url = without_account(url);
+    let last = url.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    let plain = |character: &char| character.is_ascii_alphanumeric() || "._-".contains(*character);
+    let mut name: String = last.trim_end_matches(".git").chars().filter(plain).take(40).collect();
+    name.push('-');
+    for byte in &Sha256::digest(url.as_bytes())[..16] {
+        let _ = write!(name, "{byte:02x}");
+    }
+    name + ".git"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirror_is_named_without_who_asks() {
+        let named = name("https://host/org/config.git");
+        assert!(named.starts_with("config-"), "{named}");
+        assert_eq!(named, name("https://me:hunter2@host/org/config.git"));
+        assert_ne!(named, name("https://host/other/config.git"));
+        assert!(name("ssh://h/..").starts_with("..-"));
+    }
+
+    #[test]
+    fn a_name_that_git_refuses_is_no_branch() {
+        for name in ["", "-x", "a..b", "a b", "x.lock", "a@{b", "/a", "a/", "refs/heads/a..b"] {
+            assert_eq!(check_branch(name).unwrap_err().kind(), ErrorKind::Invalid, "{name}");
+        }
+        for name in ["main", "feature/x", "HEAD", "refs/for/main", "image-updater-1a2b"] {
+            check_branch(name).unwrap();
+        }
+    }
+}
