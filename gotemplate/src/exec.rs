@@ -168,7 +168,17 @@ impl<'t> Executor<'t> {
 
     fn range(&mut self, dot: &Operand, branch: &'t Branch) -> Result<Flow, Error> {
         self.step()?;
-        let ranged = self.pipeline(dot, &branch.pipe)?.value.plain();
+        let value = self.pipeline(dot, &branch.pipe)?.value;
+        let entries = match &value {
+            Value::Object(object) => object.entries(),
+            _ => None,
+        };
+        if let Some(entries) = entries {
+            let entries = entries.into_iter().map(|(key, value)| (key, Operand::concrete(value)));
+            let ran = self.iterate(branch, entries)?;
+            return self.unless(ran, dot, branch);
+        }
+        let ranged = value.plain();
         let ran = match &ranged {
             Value::Nil => false,
             Value::Int(kind, count) => {
@@ -216,6 +226,11 @@ impl<'t> Executor<'t> {
             }
             _ => return Err(self.fail(format!("range can't iterate over {}", self.show(&ranged)))),
         };
+        self.unless(ran, dot, branch)
+    }
+
+    /// The `else` of a range that had nothing to walk.
+    fn unless(&mut self, ran: bool, dot: &Operand, branch: &'t Branch) -> Result<Flow, Error> {
         match &branch.otherwise {
             Some(otherwise) if !ran => self.nodes(dot, otherwise),
             _ => Ok(Flow::Next),

@@ -3,6 +3,7 @@
 //! Choosing, planning and editing are functions over data; registries, git and the command line are thin edges
 //! around them. [`cli::main`] is the way in of the binary.
 
+pub mod change;
 mod choose;
 pub mod cli;
 mod criteria;
@@ -10,6 +11,7 @@ mod decision;
 mod error;
 mod filter;
 mod input;
+pub mod message;
 mod output;
 mod policy;
 mod report;

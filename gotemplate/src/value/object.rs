@@ -40,6 +40,12 @@ pub trait Object: Any + fmt::Debug {
         None
     }
 
+    /// Keys and elements in the order in which `range` walks them, for a map whose keys are no strings: what
+    /// [`underlying`](Self::underlying) cannot say.
+    fn entries(&self) -> Option<Vec<(Value, Value)>> {
+        None
+    }
+
     /// What JSON and YAML are written of in its place, if its type has a say in that.
     fn marshalled(&self) -> Option<Value> {
         None
