@@ -34,4 +34,5 @@ pub use error::{Error, ErrorKind};
 pub use file::File;
 pub use new::New;
 pub use path::Path;
+pub use scalar::scalar;
 pub use schema::reads_as_string;

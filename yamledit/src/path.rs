@@ -15,6 +15,7 @@ const OFFERED: usize = 6;
 /// The way from the root of a document to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
+    text: String,
     steps: Vec<Step>,
 }
 
@@ -55,7 +56,7 @@ impl Path {
             }
             match rest.strip_prefix('.') {
                 Some(after) => rest = after,
-                None if rest.is_empty() => return Ok(Self { steps }),
+                None if rest.is_empty() => return Ok(Self { text: path.to_owned(), steps }),
                 None => return Err(malformed("has text behind a `]`").hint("a dot goes there")),
             }
         }
@@ -64,7 +65,13 @@ impl Path {
     /// The path of a single key, whatever its characters.
     #[must_use]
     pub fn key(key: &str) -> Self {
-        Self { steps: vec![Step::Key(key.to_owned())] }
+        Self { text: key.to_owned(), steps: vec![Step::Key(key.to_owned())] }
+    }
+
+    /// The path as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 }
 
@@ -117,6 +124,14 @@ impl File<'_> {
             Some(miss) => miss.error,
             None => Error::new(ErrorKind::Missing, "the file is empty"),
         })
+    }
+
+    /// The node at a path that begins at a node of the file.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn find_below<'f>(&'f self, node: &'f Node, path: &Path) -> Result<&'f Node> {
+        walk(node, path, &self.anchors())?.map_err(|miss| miss.error)
     }
 }
 

@@ -20,6 +20,13 @@ pub(crate) struct Slot {
     pub(crate) is_tagged: bool,
 }
 
+/// A string as a scalar in block style: in the given quotes, or in double quotes where it would not be a string, or not
+/// all of it, without any.
+#[must_use]
+pub fn scalar(text: &str, style: Style) -> String {
+    write(text, Slot { style, in_flow: false, is_tagged: false })
+}
+
 pub(crate) fn write(text: &str, slot: Slot) -> String {
     match slot.style {
         Style::SingleQuoted if !text.contains(needs_escape) => format!("'{}'", text.replace('\'', "''")),

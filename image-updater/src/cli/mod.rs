@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and where each command goes.
 
 mod completion;
+mod set;
 mod test;
 mod version;
 
@@ -26,6 +27,8 @@ struct Cli {
 enum Command {
     /// Try out which tag is chosen
     Test(Box<test::Arguments>),
+    /// Write a version of an image into files
+    Set(Box<set::Arguments>),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print the version
@@ -63,6 +66,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command) -> Result<()> {
     match command {
         Command::Test(arguments) => test::run(*arguments),
+        Command::Set(arguments) => set::run(&arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
     }

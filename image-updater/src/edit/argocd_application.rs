@@ -1,0 +1,85 @@
+//! Argo CD Applications and the templates of ApplicationSets: `kustomize.images` of their sources, and with paths Helm
+//! parameters and `valuesObject`.
+
+use yamltree::Node;
+
+use super::argocd::Sources;
+use super::{Options, Outcome, Request, Source, Target};
+use crate::error::{Error, Result};
+
+pub(super) const TARGET: Target =
+    Target { name: "application", options: Options::MaybePaths, creates_file: false, edit };
+
+fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
+    let file = source.parse()?;
+    let mut sources = Sources::new(source, &file, request);
+    let mut nodes = Vec::new();
+    for document in file.documents() {
+        nodes.extend(sources_of(&sources, &document.root)?);
+    }
+    if nodes.is_empty() && request.insists {
+        return Err(source.refuse("there is no Application with a source", 0));
+    }
+    let has_paths = request.paths.count() > 0;
+    let is_edited =
+        if has_paths { edit_values(&mut sources, &nodes)? } else { edit_images(&mut sources, &nodes)? };
+    if !is_edited {
+        return if request.insists {
+            Err(no_place(source, request, has_paths))
+        } else {
+            Ok(Outcome::NotThere)
+        };
+    }
+    sources.apply()
+}
+
+/// The sources of an Application, or of the one that an ApplicationSet makes.
+fn sources_of<'f>(sources: &Sources<'f>, root: &'f Node) -> Result<Vec<&'f Node>> {
+    let kind = root.get("kind").and_then(Node::text);
+    let group = root.get("apiVersion").and_then(Node::text).and_then(|version| version.split('/').next());
+    let spec: &[&str] = match (group, kind) {
+        (Some("argoproj.io"), Some("Application")) => &["spec"],
+        (Some("argoproj.io"), Some("ApplicationSet")) => &["spec", "template", "spec"],
+        _ => return Ok(Vec::new()),
+    };
+    let Some(spec) = sources.below(root, spec)? else { return Ok(Vec::new()) };
+    let many = sources.below(spec, &["sources"])?.and_then(Node::items).into_iter().flatten();
+    Ok(sources.below(spec, &["source"])?.into_iter().chain(many).collect())
+}
+
+/// Edits the entries of the image; where there are none, adds one to the only source that is Kustomize's.
+fn edit_images<'f>(sources: &mut Sources<'f>, nodes: &[&'f Node]) -> Result<bool> {
+    let mut is_edited = false;
+    for node in nodes {
+        is_edited |= sources.edit_images(node)?;
+    }
+    match nodes {
+        [node] if !is_edited && sources.request.insists => sources.add_image(node),
+        _ => Ok(is_edited),
+    }
+}
+
+/// Edits the values of the first source that has one of the paths.
+fn edit_values<'f>(sources: &mut Sources<'f>, nodes: &[&'f Node]) -> Result<bool> {
+    let wanted = sources.request.paths.count();
+    for node in nodes {
+        let missing = sources.edit_values(node)?;
+        match missing.first() {
+            None => return Ok(true),
+            Some(_) if missing.len() == wanted => {}
+            Some((path, _)) => {
+                let message = format!("`{}` is no Helm parameter and not in `valuesObject`", path.as_str());
+                return Err(sources.source.refuse(message, node.span.start as usize));
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn no_place(source: &Source<'_>, request: &Request, has_paths: bool) -> Error {
+    if has_paths {
+        return source.refuse("no source has the paths as Helm parameters or in `valuesObject`", 0);
+    }
+    let message = format!("no `kustomize.images` has the image `{}`", request.version.name);
+    source.refuse(message, 0).hint("name Helm parameters with `--tag-path`, as in `--tag-path image.tag`")
+}

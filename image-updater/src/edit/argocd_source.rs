@@ -1,0 +1,104 @@
+//! `.argocd-source-<app>.yaml`, which overrides parts of an Application's source: without paths an entry of
+//! `kustomize.images`, with paths Helm parameters. What is not there is added, the file included.
+
+use yamledit::New;
+use yamltree::Node;
+
+use super::argocd::Sources;
+use super::helm_values::values;
+use super::{Options, Outcome, Request, Source, Target};
+use crate::error::Result;
+
+pub(super) const TARGET: Target =
+    Target { name: "argocd-source", options: Options::MaybePaths, creates_file: true, edit };
+
+fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
+    let file = source.parse()?;
+    let mut sources = Sources::new(source, &file, request);
+    let mut roots = file.documents().iter().map(|document| &document.root).filter(|root| !is_empty(root));
+    let root = roots.next();
+    if let Some(second) = roots.next() {
+        return Err(
+            source.refuse("the file is one document, and here is another", second.span.start as usize)
+        );
+    }
+    let is_there = match root {
+        Some(root) if request.paths.count() > 0 => edit_parameters(&mut sources, root)?,
+        Some(root) => edit_images(&mut sources, root)?,
+        None if request.insists => fill(&mut sources).map(|()| true)?,
+        None => false,
+    };
+    if is_there { sources.apply() } else { Ok(Outcome::NotThere) }
+}
+
+fn is_empty(node: &Node) -> bool {
+    node.span.start == node.span.end
+}
+
+fn edit_images<'f>(sources: &mut Sources<'f>, root: &'f Node) -> Result<bool> {
+    let is_there = sources.edit_images(root)?;
+    if is_there || !sources.request.insists {
+        return Ok(is_there);
+    }
+    if !sources.add_image(root)? {
+        let (key, content) = images(sources.request);
+        checked(sources, |sources| sources.edits.insert(root, &key, content))?;
+    }
+    Ok(true)
+}
+
+fn edit_parameters<'f>(sources: &mut Sources<'f>, root: &'f Node) -> Result<bool> {
+    let missing = sources.edit_values(root)?;
+    if missing.is_empty() || !sources.request.insists {
+        return Ok(missing.len() < sources.request.paths.count());
+    }
+    let parameters = parameters(&missing);
+    let helm = sources.below(root, &["helm"])?;
+    let list = sources.below(root, &["helm", "parameters"])?;
+    checked(sources, |sources| match (helm, list) {
+        (_, Some(list)) => {
+            parameters.into_iter().try_for_each(|parameter| sources.edits.push(list, parameter))
+        }
+        (Some(helm), None) => sources.edits.insert(helm, "parameters", New::Sequence(parameters)),
+        (None, None) => {
+            let helm = New::Mapping(vec![("parameters".to_owned(), New::Sequence(parameters))]);
+            sources.edits.insert(root, "helm", helm)
+        }
+    })?;
+    Ok(true)
+}
+
+fn fill(sources: &mut Sources<'_>) -> Result<()> {
+    let content = if sources.request.paths.count() > 0 {
+        let values = values(sources.request, |_| Ok(""))?;
+        let parameters = New::Sequence(parameters(&values));
+        ("helm".to_owned(), New::Mapping(vec![("parameters".to_owned(), parameters)]))
+    } else {
+        images(sources.request)
+    };
+    checked(sources, |sources| sources.edits.fill(vec![content]))
+}
+
+fn images(request: &Request) -> (String, New) {
+    let image = request.version.reference("").as_str().into();
+    ("kustomize".to_owned(), New::Mapping(vec![("images".to_owned(), New::Sequence(vec![image]))]))
+}
+
+fn parameters(values: &[(&yamledit::Path, String)]) -> Vec<New> {
+    let parameter = |(path, value): &(&yamledit::Path, String)| {
+        New::Mapping(vec![
+            ("name".to_owned(), path.as_str().into()),
+            ("value".to_owned(), value.as_str().into()),
+            ("forceString".to_owned(), New::Bool(true)),
+        ])
+    };
+    values.iter().map(parameter).collect()
+}
+
+fn checked<'f>(
+    sources: &mut Sources<'f>,
+    edit: impl FnOnce(&mut Sources<'f>) -> Result<(), yamledit::Error>,
+) -> Result<()> {
+    let source = sources.source;
+    edit(sources).map_err(|error| source.error(&error))
+}

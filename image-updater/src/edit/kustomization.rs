@@ -1,0 +1,153 @@
+//! Kustomizations: the entry of `images` for an image.
+//!
+//! An entry is matched by its name or its new name; where there is none, one is added. Without a digest to write, one
+//! that is there goes, as Kustomize would prefer it to the tag.
+
+use yamledit::{Anchors, Edits, New};
+use yamltree::{Entry, Kind, Node, Resolved};
+
+use super::{Options, Outcome, Request, Source, Target, Version};
+use crate::error::Result;
+
+pub(super) const TARGET: Target =
+    Target { name: "kustomization", options: Options::None, creates_file: false, edit };
+
+fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
+    let file = source.parse()?;
+    let mut images =
+        Images { source, anchors: file.anchors(), edits: Edits::new(&file), version: &request.version };
+    let is_empty = |node: &Node| node.span.start == node.span.end;
+    let mut roots = file.documents().iter().map(|document| &document.root).filter(|root| !is_empty(root));
+    let root = roots.next();
+    if let Some(second) = roots.next() {
+        return Err(
+            source.refuse("a kustomization is one document, and here is another", second.span.start as usize)
+        );
+    }
+    if !images.edit_root(root, request.insists)? {
+        return Ok(Outcome::NotThere);
+    }
+    images.edits.apply().map(Outcome::from).map_err(|error| source.error(&error))
+}
+
+struct Images<'f> {
+    source: &'f Source<'f>,
+    anchors: Anchors<'f>,
+    edits: Edits<'f>,
+    version: &'f Version,
+}
+
+impl<'f> Images<'f> {
+    /// Edits the entries of the image, and says whether there are any, be they added.
+    fn edit_root(&mut self, root: Option<&'f Node>, insists: bool) -> Result<bool> {
+        let Some(root) = root else {
+            let content = vec![("images".to_owned(), New::Sequence(vec![self.new_entry()]))];
+            return if insists {
+                self.checked(|images| images.edits.fill(content)).map(|()| true)
+            } else {
+                Ok(false)
+            };
+        };
+        let Kind::Mapping(_) = &root.kind else {
+            return Err(self.source.refuse("a kustomization is a mapping", root.span.start as usize));
+        };
+        let list = self.own(root, "images")?.map(|entry| &entry.value);
+        let mut is_matched = false;
+        for item in
+            list.and_then(|list| self.anchors.resolve(list)).and_then(Node::items).into_iter().flatten()
+        {
+            is_matched |= self.edit_entry(item, list.is_some_and(is_alias))?;
+        }
+        if is_matched || !insists {
+            return Ok(is_matched);
+        }
+        let entry = self.new_entry();
+        self.checked(|images| match list {
+            None => images.edits.insert(root, "images", New::Sequence(vec![entry])),
+            Some(list) if is_null(list) => images.edits.replace_null(list, vec![entry]),
+            Some(list) => images.edits.push(list, entry),
+        })?;
+        Ok(true)
+    }
+
+    /// Edits an entry if it is the image's, and says whether it is.
+    fn edit_entry(&mut self, item: &'f Node, is_shared: bool) -> Result<bool> {
+        let at = item.span.start as usize;
+        let Some(entry) = self.anchors.resolve(item).filter(|entry| entry.is_mapping()) else {
+            return Err(self.source.refuse("an entry of `images` is a mapping", at));
+        };
+        if !(self.is_named(entry, "name")? || self.is_named(entry, "newName")?) {
+            return Ok(false);
+        }
+        if is_shared || is_alias(item) {
+            let refusal =
+                self.source.refuse("the entry of the image is an alias, shared with other places", at);
+            return Err(refusal.hint("edit the anchor, or write the entry out here"));
+        }
+        let tag = self.own(entry, "newTag")?;
+        let digest = self.own(entry, "digest")?;
+        let (wanted_tag, wanted_digest) = (&self.version.tag, self.version.digest.as_deref());
+        match (tag, digest, wanted_digest) {
+            (None, Some(digest), None) => self.checked(|images| {
+                images.edits.rename(digest, "newTag")?;
+                images.edits.set(&digest.value, wanted_tag).map(drop)
+            })?,
+            (_, _, wanted_digest) => {
+                self.put(entry, tag, "newTag", wanted_tag)?;
+                match (digest, wanted_digest) {
+                    (_, Some(wanted)) => self.put(entry, digest, "digest", wanted)?,
+                    (Some(digest), None) => self.checked(|images| images.edits.remove(entry, digest))?,
+                    (None, None) => {}
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sets a key of an entry that has it, and adds it to one that has not.
+    fn put(&mut self, entry: &'f Node, own: Option<&'f Entry>, key: &str, value: &str) -> Result<()> {
+        self.checked(|images| match own {
+            Some(own) => images.edits.set(&own.value, value).map(drop),
+            None => images.edits.insert(entry, key, value.into()),
+        })
+    }
+
+    fn is_named(&self, entry: &'f Node, key: &str) -> Result<bool> {
+        let found = self.anchors.get(entry, key).map_err(|error| self.source.error(&error))?;
+        let value = found.and_then(|found| self.anchors.resolve(&found.entry.value));
+        Ok(value.and_then(Node::text).is_some_and(|name| self.version.is_of(name)))
+    }
+
+    /// A mapping's own entry for a key; one that it merges in is refused.
+    fn own(&self, mapping: &'f Node, key: &str) -> Result<Option<&'f Entry>> {
+        let found = self.anchors.get(mapping, key).map_err(|error| self.source.error(&error))?;
+        match found {
+            Some(found) if found.is_merged => {
+                let at = found.entry.key.span.start as usize;
+                Err(self
+                    .source
+                    .refuse(format!("`{key}` is merged in from a mapping that other places share"), at))
+            }
+            found => Ok(found.map(|found| found.entry)),
+        }
+    }
+
+    fn new_entry(&self) -> New {
+        let mut entries = vec![("name", self.version.name.as_str()), ("newTag", &self.version.tag)];
+        entries.extend(self.version.digest.as_deref().map(|digest| ("digest", digest)));
+        New::strings(&entries)
+    }
+
+    fn checked(&mut self, edit: impl FnOnce(&mut Self) -> Result<(), yamledit::Error>) -> Result<()> {
+        let source = self.source;
+        edit(self).map_err(|error| source.error(&error))
+    }
+}
+
+fn is_alias(node: &Node) -> bool {
+    matches!(node.kind, Kind::Alias(_))
+}
+
+fn is_null(node: &Node) -> bool {
+    node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == Resolved::Null)
+}

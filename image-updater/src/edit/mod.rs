@@ -1,0 +1,211 @@
+//! Writes a version of an image into one file, and changes nothing else of it.
+//!
+//! In: a file's text, the version, and what kind of place to look in. Out: the new text, or nothing where all is right
+//! already. Every edit is proven by [`yamledit`]; what cannot be edited safely is refused, and the text is as it was.
+
+mod argocd;
+mod argocd_application;
+mod argocd_source;
+mod convention;
+mod flux;
+mod helm_values;
+mod kustomization;
+mod manifest;
+mod parts;
+mod source;
+
+use registry::{Reference, Repository};
+use yamledit::Path;
+
+use crate::error::{Error, Result};
+pub(crate) use flux::{MARKER_KEY, Policy, TARGET as FLUX, policies_of};
+pub(crate) use parts::Parts;
+pub(crate) use source::Source;
+
+/// The version that is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// The name as its author spells it.
+    pub(crate) name: String,
+    repository: Repository,
+    tag: String,
+    digest: Option<String>,
+}
+
+/// What is asked of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) version: Version,
+    pub(crate) paths: Paths,
+    /// Whose markers count, for Flux.
+    pub(crate) policy: Option<Policy>,
+    /// Whether the file was named: then one without a place for the image gets it, or is an error.
+    pub(crate) insists: bool,
+}
+
+/// Where a version's parts stand in values.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Paths {
+    pub(crate) tag: Option<Path>,
+    /// The name, without the registry where that has a path of its own.
+    pub(crate) name: Option<Path>,
+    pub(crate) registry: Option<Path>,
+    /// The whole reference.
+    pub(crate) spec: Option<Path>,
+    pub(crate) digest: Option<Path>,
+}
+
+/// Which options of a request a target heeds; any other is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Options {
+    None,
+    /// Paths, at least one.
+    Paths,
+    /// Paths, or none.
+    MaybePaths,
+    Policy,
+}
+
+/// A kind of place that versions are written to.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// As it is typed.
+    pub(crate) name: &'static str,
+    pub(crate) options: Options,
+    /// Whether a file that is not there is as good as an empty one.
+    pub(crate) creates_file: bool,
+    pub(crate) edit: fn(&Source<'_>, &Request) -> Result<Outcome>,
+}
+
+/// What an edit of a file comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The image has no place in the file.
+    NotThere,
+    /// All is right already.
+    Right,
+    /// The file's new text.
+    Changed(String),
+}
+
+impl From<Option<String>> for Outcome {
+    /// The outcome for an image that has a place.
+    fn from(text: Option<String>) -> Self {
+        text.map_or(Self::Right, Self::Changed)
+    }
+}
+
+/// Every kind of place.
+pub(crate) const TARGETS: &[Target] = &[
+    kustomization::TARGET,
+    helm_values::TARGET,
+    manifest::TARGET,
+    flux::TARGET,
+    argocd_application::TARGET,
+    argocd_source::TARGET,
+];
+
+/// The kinds of place, but for markers, that a file may have by its name.
+pub(crate) fn kinds_of(path: &std::path::Path) -> &'static [Target] {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match name {
+        "kustomization.yaml" | "kustomization.yml" | "Kustomization" => &[kustomization::TARGET],
+        _ if name.starts_with(".argocd-source") => &[argocd_source::TARGET],
+        _ => &[argocd_application::TARGET, manifest::TARGET, convention::TARGET],
+    }
+}
+
+impl Version {
+    /// Reads `NAME:TAG[@DIGEST]`.
+    ///
+    /// # Errors
+    /// When it names no tag, or a registry could have no such image.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let reference: Reference = text.parse().map_err(|error: registry::Error| {
+            let refusal = Error::input(error.message());
+            match error.help() {
+                Some(hint) => refusal.hint(hint),
+                None => refusal,
+            }
+        })?;
+        let Some(tag) = reference.tag() else {
+            return Err(Error::input(format!("`{text}` names no tag"))
+                .hint("write it as `NAME:TAG` or `NAME:TAG@DIGEST`"));
+        };
+        Ok(Self {
+            name: Parts::split(text).name.to_owned(),
+            repository: reference.repository().clone(),
+            tag: tag.to_owned(),
+            digest: reference.digest().map(|digest| digest.as_str().to_owned()),
+        })
+    }
+
+    /// Whether a name is this image's, however it is spelled.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        name == self.name || name.parse::<Repository>().is_ok_and(|repository| repository == self.repository)
+    }
+
+    /// `tag` or `tag@digest`.
+    fn tag_and_digest(&self) -> String {
+        match &self.digest {
+            Some(digest) => format!("{}@{digest}", self.tag),
+            None => self.tag.clone(),
+        }
+    }
+
+    /// The whole reference. The spelling of a name for the same image stays.
+    fn reference(&self, written: &str) -> String {
+        let name = Parts::split(written).name;
+        let name = if self.is_of(name) { name } else { &self.name };
+        format!("{name}:{}", self.tag_and_digest())
+    }
+
+    /// The digest, which a place asks for.
+    fn digest_for(&self, place: &str) -> Result<&str> {
+        self.digest.as_deref().ok_or_else(|| {
+            Error::input(format!("{place} wants a digest, and there is none"))
+                .hint(format!("name one: {}:{}@sha256:…", self.name, self.tag))
+        })
+    }
+}
+
+impl Paths {
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        let Self { tag, name, registry, spec, digest } = self;
+        [tag, name, registry, spec, digest].iter().filter(|path| path.is_some()).count()
+    }
+}
+
+impl Request {
+    /// Checks that a target heeds what is asked and is told what it needs.
+    pub(crate) fn check(&self, target: &Target) -> Result<()> {
+        let Paths { tag, name, registry, spec, digest } = &self.paths;
+        let paths = [
+            ("--tag-path", tag),
+            ("--name-path", name),
+            ("--registry-path", registry),
+            ("--spec-path", spec),
+            ("--digest-path", digest),
+        ];
+        let first = paths.iter().find(|(_, path)| path.is_some()).map(|(option, _)| *option);
+        let takes_paths = matches!(target.options, Options::Paths | Options::MaybePaths);
+        let unheeded = first.filter(|_| !takes_paths).or_else(|| {
+            self.policy.as_ref().filter(|_| target.options != Options::Policy).map(|_| "--policy")
+        });
+        if let Some(option) = unheeded {
+            return Err(Error::input(format!("`{option}` is not for the target `{}`", target.name)));
+        }
+        if target.options == Options::Paths && first.is_none() {
+            return Err(Error::input(format!("the target `{}` needs a path", target.name))
+                .hint("name one with `--tag-path`, `--spec-path`, `--name-path` or `--digest-path`"));
+        }
+        if target.options == Options::Policy && self.policy.is_none() {
+            return Err(Error::input("the target `flux` needs `--policy NAMESPACE:NAME`"));
+        }
+        if digest.is_some() {
+            self.version.digest_for("`--digest-path`")?;
+        }
+        Ok(())
+    }
+}

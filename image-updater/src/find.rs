@@ -1,0 +1,163 @@
+//! Finds the places of an image in files and folders.
+//!
+//! A file is edited by every kind of target that knows it: kustomizations and Applications by name and kind, markers of
+//! policies that show the image, containers of manifests, and in any other YAML the values that charts have by
+//! convention. A file that is no YAML is passed over unless it has markers. Links are not followed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::disk;
+use crate::edit::{self, Outcome, Policy, Request, Source, Target};
+use crate::error::{Error, Result};
+
+/// How many files are looked at: a repository of more has no business being searched whole.
+const MAX_FILES: usize = 100_000;
+
+/// How many folders lie within one another at most.
+const MAX_DEPTH: usize = 64;
+
+/// What becomes of a file.
+#[derive(Debug)]
+pub(crate) struct Edit {
+    /// The file as it was named.
+    pub(crate) path: String,
+    /// The file itself.
+    pub(crate) file: PathBuf,
+    /// By which kinds of target.
+    pub(crate) kinds: Vec<&'static str>,
+    pub(crate) old: String,
+    pub(crate) new: String,
+}
+
+impl Edit {
+    pub(crate) fn is_change(&self) -> bool {
+        self.old != self.new
+    }
+}
+
+/// What becomes of the files that hold the image, in the order of their paths.
+///
+/// # Errors
+/// When a place must not be edited, or there is none.
+pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>> {
+    let mut search = Search { request, texts: Vec::new(), seen: 0 };
+    for path in within {
+        search.visit(path, path, 0)?;
+    }
+    let policies = search.policies();
+    let mut edits = Vec::new();
+    for text in search.texts {
+        edits.extend(edit_file(text, request, &policies)?);
+    }
+    if edits.is_empty() {
+        let within: Vec<_> = within.iter().map(|path| format!("`{}`", path.display())).collect();
+        return Err(Error::input(format!("`{}` is nowhere in {}", request.version.name, within.join(", ")))
+            .hint("name its place with `--target KIND:FILE`"));
+    }
+    Ok(edits)
+}
+
+/// A file that may hold the image.
+struct Text {
+    path: PathBuf,
+    text: String,
+}
+
+struct Search<'r> {
+    request: &'r Request,
+    texts: Vec<Text>,
+    seen: usize,
+}
+
+impl Search<'_> {
+    fn visit(&mut self, path: &Path, root: &Path, depth: usize) -> Result<()> {
+        let failed = |error| Error::io("read", path, &error);
+        let metadata = fs::symlink_metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            if depth > MAX_DEPTH {
+                return Err(Error::input(format!("the folders below `{}` lie too deep", root.display())));
+            }
+            let mut entries: Vec<PathBuf> = fs::read_dir(path)
+                .map_err(failed)?
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<Result<_, _>>()
+                .map_err(failed)?;
+            entries.sort();
+            for entry in entries.iter().filter(|entry| !entry.ends_with(".git")) {
+                self.visit(entry, root, depth + 1)?;
+            }
+        } else if metadata.is_file() && (depth == 0 || is_yaml(path)) && metadata.len() <= disk::MAX_FILE_LEN
+        {
+            self.seen += 1;
+            if self.seen > MAX_FILES {
+                return Err(Error::input(format!(
+                    "there are more than {MAX_FILES} files below `{}`",
+                    root.display()
+                )));
+            }
+            self.read(path)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a file that has the last part of the image's name, which every spelling has, or a marker.
+    fn read(&mut self, path: &Path) -> Result<()> {
+        let bytes = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
+        let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
+        let name = &self.request.version.name;
+        let last = name.rsplit('/').next().unwrap_or(name);
+        if text.contains(last) || text.contains(edit::MARKER_KEY) {
+            self.texts.push(Text { path: path.to_owned(), text });
+        }
+        Ok(())
+    }
+
+    /// The policies of the image: the one that was named, or those whose markers show it in any file.
+    fn policies(&self) -> Vec<Policy> {
+        if let Some(policy) = &self.request.policy {
+            return vec![policy.clone()];
+        }
+        let mut policies = Vec::new();
+        for Text { path, text } in &self.texts {
+            let path = path.display().to_string();
+            for policy in edit::policies_of(&Source { path: &path, text }, &self.request.version) {
+                if !policies.contains(&policy) {
+                    policies.push(policy);
+                }
+            }
+        }
+        policies
+    }
+}
+
+fn is_yaml(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == "Kustomization" || name.ends_with(".yaml") || name.ends_with(".yml")
+}
+
+/// Edits a file by each kind of target in turn: what one has set another finds right.
+fn edit_file(file: Text, request: &Request, policies: &[Policy]) -> Result<Option<Edit>> {
+    let Text { path: file, text: old } = file;
+    let path = file.display().to_string();
+    let mut text = old.clone();
+    let mut kinds = Vec::new();
+    let mut apply = |target: &Target, request: &Request| -> Result<()> {
+        match (target.edit)(&Source { path: &path, text: &text }, request)? {
+            Outcome::NotThere => return Ok(()),
+            Outcome::Right => {}
+            Outcome::Changed(new) => text = new,
+        }
+        if !kinds.contains(&target.name) {
+            kinds.push(target.name);
+        }
+        Ok(())
+    };
+    if (Source { path: &path, text: &old }).parse().is_ok() {
+        edit::kinds_of(&file).iter().try_for_each(|target| apply(target, request))?;
+    }
+    for policy in policies {
+        apply(&edit::FLUX, &Request { policy: Some(policy.clone()), ..request.clone() })?;
+    }
+    Ok((!kinds.is_empty()).then_some(Edit { path, file, kinds, old, new: text }))
+}
