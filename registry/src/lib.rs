@@ -42,7 +42,7 @@ mod web;
 pub use client::Client;
 pub use credentials::{
     Credential, CredentialChain, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable,
-    DockerConfig,
+    DockerConfig, log_in, log_out,
 };
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result};

@@ -20,7 +20,7 @@ use crate::reference::{DOCKER_HUB, normal_host};
 use crate::secret::Secret;
 
 /// Under which Docker keeps what is for its Hub.
-const HUB_KEY: &str = "https://index.docker.io/v1/";
+pub(super) const HUB_KEY: &str = "https://index.docker.io/v1/";
 
 /// The user that helpers name where the password is an identity token.
 const TOKEN_USER: &str = "<token>";
@@ -205,6 +205,11 @@ fn best<'c, V>(
         fits.then_some((path.len(), key.as_str(), value))
     });
     fitting.max_by_key(|(length, ..)| *length).map(|(_, key, value)| (key, value))
+}
+
+/// Whether an entry is for all of a host.
+pub(super) fn is_for_host(key: &str, registry: &str) -> bool {
+    path_below(key, registry).is_some_and(|path| path.is_empty())
 }
 
 /// The path on the host that a name is for, where it is for this host: `https://ghcr.io/v2/`, `quay.io/team`.

@@ -4,12 +4,13 @@
 //! refuses to go on where credentials are kept but cannot be had. Nothing here prints a secret.
 
 mod docker;
+mod login;
 mod memo;
 mod program;
 
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 
 pub use docker::DockerConfig;
+pub use login::{log_in, log_out};
 pub use program::CredentialProgram;
 
 /// A file with `user:password`, or Docker's configuration, is no larger.
@@ -131,7 +133,7 @@ fn missing(place: &str, reason: &str) -> Error {
 }
 
 /// A file that may not exist.
-fn read(path: &PathBuf) -> Result<Option<Vec<u8>>> {
+fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     let unreadable = |reason: &dyn fmt::Display| missing(&path.display().to_string(), &reason.to_string());
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

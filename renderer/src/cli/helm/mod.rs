@@ -4,6 +4,7 @@ mod dependency;
 mod explain_values;
 mod flags;
 mod pull;
+mod registry;
 mod repo;
 mod source;
 mod table;
@@ -27,6 +28,9 @@ pub(super) enum Command {
     /// Get charts from repositories and registries
     #[command(after_help = pull::EXAMPLES, visible_alias = "fetch", mut_args = flags::go_switch)]
     Pull(Box<pull::Arguments>),
+    /// Log in to registries and out of them
+    #[command(subcommand)]
+    Registry(registry::Command),
     /// Add, list, remove and update repositories of charts
     #[command(subcommand)]
     Repo(repo::Command),
@@ -40,6 +44,7 @@ pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Dependency(command) => dependency::run(&command),
         Command::ExplainValues(arguments) => explain_values::run(&arguments, reporter),
         Command::Pull(arguments) => pull::run(&arguments, reporter),
+        Command::Registry(command) => registry::run(command, reporter),
         Command::Repo(command) => repo::run(command, reporter),
         Command::Template(arguments) => template::run(&arguments, reporter),
     }

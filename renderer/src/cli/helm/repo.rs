@@ -1,13 +1,12 @@
 //! `renderer helm repo`: the list of repositories that names like `example/web` are looked up in, which is Helm's own.
 
 use std::collections::HashSet;
-use std::io::Read;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
-use super::source::{AccessFlags, HomeFlags, duration};
+use super::source::{AccessFlags, HomeFlags, duration, password_on_stdin};
 use super::table::table;
 use super::talk;
 use crate::error::{Error, ErrorKind, Result};
@@ -44,9 +43,6 @@ const GONE: [(&str, &str); 2] = [
     ("//kubernetes-charts.storage.googleapis.com", "https://charts.helm.sh/stable"),
     ("//kubernetes-charts-incubator.storage.googleapis.com", "https://charts.helm.sh/incubator"),
 ];
-
-/// No password is longer.
-const MAX_PASSWORD: u64 = 64 << 10;
 
 #[derive(Subcommand, Debug)]
 pub(in crate::cli) enum Command {
@@ -199,11 +195,7 @@ impl Add {
                 Error::new(ErrorKind::Usage, sentence).hint("give it by --password-stdin, or by --password")
             );
         }
-        let mut password = String::new();
-        let read = std::io::stdin().lock().take(MAX_PASSWORD).read_to_string(&mut password);
-        read.map_err(|error| input(format!("cannot read the password: {error}")))?;
-        let password = password.strip_suffix('\n').unwrap_or(&password);
-        self.access.set_password(password.strip_suffix('\r').unwrap_or(password).to_owned());
+        self.access.set_password(password_on_stdin()?);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The flags that say where charts come from and by what their servers are asked, which several commands have.
 
 use std::convert::Infallible;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use crate::remote::charts::{
     Access, Account, ChartRequest, ChartSources, TIMEOUT, Tls, WITH_DEVELOPMENT_VERSIONS,
 };
 use crate::report::Reporter;
+
+/// A token is a few thousand bytes.
+const MAX_PASSWORD: u64 = 64 << 10;
 
 #[derive(Args, Debug)]
 pub(super) struct SourceFlags {
@@ -160,8 +164,8 @@ impl AccessFlags {
         self.username.is_some() && self.password.is_none()
     }
 
-    pub(super) fn set_password(&mut self, password: String) {
-        self.password = Some(Secret::new(password));
+    pub(super) fn set_password(&mut self, password: Secret<String>) {
+        self.password = Some(password);
     }
 
     pub(super) fn username(&self) -> &str {
@@ -206,6 +210,20 @@ pub(super) fn refuse_verification(is_wanted: bool) -> Result<()> {
         .hint("archives are checked by the digests of their repository; use helm for signatures"))
 }
 
+/// What stands on standard input, up to the end of its line.
+pub(super) fn password_on_stdin() -> Result<Secret<String>> {
+    let input = |sentence: String| Error::new(ErrorKind::Input, sentence);
+    let mut password = String::new();
+    let read = std::io::stdin().lock().take(MAX_PASSWORD).read_to_string(&mut password);
+    read.map_err(|error| input(format!("cannot read the password: {error}")))?;
+    let password = password.strip_suffix('\n').unwrap_or(&password);
+    let password = password.strip_suffix('\r').unwrap_or(password);
+    if password.is_empty() {
+        return Err(input("there is no password on standard input".to_owned()));
+    }
+    Ok(Secret::new(password.to_owned()))
+}
+
 /// A time as Go writes it: `1m30s`.
 pub(super) fn duration(text: &str) -> std::result::Result<Duration, String> {
     let nanoseconds = gotemplate::time::Duration::parse(text.as_bytes())?.0;
@@ -216,6 +234,6 @@ pub(super) fn duration(text: &str) -> std::result::Result<Duration, String> {
         .ok_or_else(|| "it is no time to wait".to_owned())
 }
 
-fn secret(text: &str) -> std::result::Result<Secret<String>, Infallible> {
+pub(super) fn secret(text: &str) -> std::result::Result<Secret<String>, Infallible> {
     Ok(Secret::new(text.to_owned()))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gitremote::web::{client_builder, explain};
-use registry::Secret;
+use registry::{ClientCertificate, Secret};
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Identity, Url};
@@ -72,25 +72,32 @@ impl Tls {
             let bundle = Certificate::from_pem_bundle(&pem("ca-file", path)?);
             builder = builder.tls_certs_only(bundle.map_err(|error| unusable("ca-file", path, &error))?);
         }
-        match (&self.certificate, &self.key) {
-            (None, None) => {}
-            (Some(certificate), Some(key)) => {
-                let mut both = pem("cert-file", certificate)?;
-                both.push(b'\n');
-                both.extend(pem("key-file", key)?);
-                let identity = Identity::from_pem(&both);
-                builder =
-                    builder.identity(identity.map_err(|error| unusable("cert-file", certificate, &error))?);
-            }
-            _ => {
-                let reason = "a client's certificate needs both --cert-file and --key-file";
-                return Err(Failure::new(ErrorKind::Invalid, reason));
-            }
+        if let (Some(own), Some(path)) = (self.client_certificate()?, &self.certificate) {
+            let mut both = own.certificate;
+            both.push(b'\n');
+            both.extend(own.key.expose());
+            let identity = Identity::from_pem(&both);
+            builder = builder.identity(identity.map_err(|error| unusable("cert-file", path, &error))?);
         }
         if self.is_unchecked {
             builder = builder.tls_danger_accept_invalid_certs(true);
         }
         builder.build().map_err(|error| explain(&error, timeout))
+    }
+
+    /// The certificate to show, with its key.
+    pub(super) fn client_certificate(&self) -> Result<Option<ClientCertificate>> {
+        match (&self.certificate, &self.key) {
+            (None, None) => Ok(None),
+            (Some(certificate), Some(key)) => Ok(Some(ClientCertificate {
+                certificate: pem("cert-file", certificate)?,
+                key: Secret::new(pem("key-file", key)?),
+            })),
+            _ => {
+                let reason = "a client's certificate needs both --cert-file and --key-file";
+                Err(Failure::new(ErrorKind::Invalid, reason))
+            }
+        }
     }
 }
 

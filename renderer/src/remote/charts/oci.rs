@@ -11,8 +11,8 @@ use gotemplate::semver::Version;
 use helm_lite::archive;
 use helm_lite::repository::newest_matching;
 use registry::{
-    Client, ClientCertificate, Content, CredentialChain, CredentialSource, Descriptor, Digest, DockerConfig,
-    ImageManifest, Options, Reference, RegistrySettings, Repository, Retry, Secret,
+    Client, Content, Credential, CredentialChain, CredentialSource, Descriptor, Digest, DockerConfig,
+    ImageManifest, Options, Reference, RegistrySettings, Repository, Retry,
 };
 
 use super::super::failure::{ErrorKind, Failure, Result};
@@ -32,16 +32,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An index of artifacts has a chart among its first, or none.
 const MAX_MANIFESTS: usize = 16;
-
-/// The account that was given on the command line.
-#[derive(Debug)]
-struct Given(Account);
-
-impl CredentialSource for Given {
-    fn find(&self, _: &str, _: &str) -> registry::Result<Option<registry::Credential>> {
-        Ok(Some(registry::Credential::basic(&self.0.user, self.0.password.expose())))
-    }
-}
 
 impl ChartSources {
     /// A chart in a registry.
@@ -113,6 +103,23 @@ impl ChartSources {
         Ok(tags.tags().map(str::to_owned).collect())
     }
 
+    /// Keeps an account for a registry where Helm does, once the registry has accepted it.
+    pub(crate) fn log_in(&self, host: &str, credential: &Credential, access: &Access) -> error::Result<()> {
+        let check = || {
+            let mut settings = settings(host, access)?;
+            settings.credentials = Some(Arc::new(credential.clone()));
+            Client::new(options(settings)).check(host).map_err(|error| failure(&error))
+        };
+        check().map_err(|failure: Failure| failure.during(format!("authenticating to {host:?}")))?;
+        registry::log_in(&self.homes.registry_config, host, credential)
+            .map_err(|error| failure(&error).into())
+    }
+
+    /// Forgets the account for a registry.
+    pub(crate) fn log_out(&self, host: &str) -> error::Result<()> {
+        registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(&error).into())
+    }
+
     /// Where Helm looks for accounts: in its own file, then in Docker's.
     fn logins(&self) -> CredentialChain {
         let files = [Some(&self.homes.registry_config), self.homes.docker_config.as_ref()];
@@ -123,30 +130,41 @@ impl ChartSources {
     fn client(&self, repository: &Repository, access: &Access) -> Result<Arc<Client>> {
         let host = repository.registry();
         self.registries.get(&(host.to_owned(), access.clone()), Duration::ZERO, || {
-            let mut settings = RegistrySettings {
-                plain_http: access.plain_http,
-                insecure_tls: access.tls.is_unchecked,
-                ..RegistrySettings::for_host(host)
-            };
-            settings.authorities =
-                access.tls.authorities.as_ref().map(|path| pem("ca-file", path)).transpose()?;
-            if let (Some(certificate), Some(key)) = (&access.tls.certificate, &access.tls.key) {
-                settings.client_certificate = Some(ClientCertificate {
-                    certificate: pem("cert-file", certificate)?,
-                    key: Secret::new(pem("key-file", key)?),
-                });
-            }
-            settings.credentials =
-                access.account.clone().map(|account| Arc::new(Given(account)) as Arc<dyn CredentialSource>);
+            let mut settings = settings(host, access)?;
+            settings.credentials = access.account.as_ref().map(Account::source);
             Ok(Arc::new(Client::new(Options {
-                user_agent: concat!("renderer/", env!("CARGO_PKG_VERSION")).to_owned(),
-                registries: vec![settings],
                 credentials: Some(Arc::new(self.logins())),
                 cache: self.cache.as_ref().map(|cache| cache.root().join("registry")),
-                timeout: TIMEOUT,
-                retry: Retry { attempts: 3, ..Retry::default() },
+                ..options(settings)
             })))
         })
+    }
+}
+
+fn options(settings: RegistrySettings) -> Options {
+    Options {
+        user_agent: concat!("renderer/", env!("CARGO_PKG_VERSION")).to_owned(),
+        registries: vec![settings],
+        timeout: TIMEOUT,
+        retry: Retry { attempts: 3, ..Retry::default() },
+        ..Options::default()
+    }
+}
+
+/// By what a registry is asked, but for the account.
+fn settings(host: &str, access: &Access) -> Result<RegistrySettings> {
+    Ok(RegistrySettings {
+        plain_http: access.plain_http,
+        insecure_tls: access.tls.is_unchecked,
+        authorities: access.tls.authorities.as_ref().map(|path| pem("ca-file", path)).transpose()?,
+        client_certificate: access.tls.client_certificate()?,
+        ..RegistrySettings::for_host(host)
+    })
+}
+
+impl Account {
+    fn source(&self) -> Arc<dyn CredentialSource> {
+        Arc::new(Credential::basic(&self.user, self.password.expose()))
     }
 }
 
