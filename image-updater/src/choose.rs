@@ -48,6 +48,12 @@ impl Rules {
         })
     }
 
+    /// The platforms that are asked for.
+    #[must_use]
+    pub fn platforms(&self) -> &[registry::Platform] {
+        self.filters.wanted_platforms()
+    }
+
     /// Chooses a tag.
     ///
     /// # Errors

@@ -15,12 +15,14 @@ mod error;
 mod filter;
 mod find;
 mod input;
+pub mod look;
 pub mod message;
 mod output;
 mod policy;
 mod report;
 mod table;
 pub mod tags;
+pub mod work;
 
 pub use choose::{Question, Rules};
 pub use criteria::{Age, Criteria, Order};

@@ -1,0 +1,128 @@
+//! Looks at a registry for what a decision needs, and for nothing else.
+//!
+//! In: an image, its rules, a client. Out: a decision on a complete view. A policy that goes by versions costs the list
+//! of tags; only what the rules then find lacking is asked for. Refused: to decide while anything of that is not known.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use registry::{Client, Repository, Wanted};
+
+use crate::choose::{Question, Rules};
+use crate::decision::{Decision, Outcome};
+use crate::error::{Error, Result};
+use crate::filter::{Gap, Lack};
+use crate::tags::Tag;
+
+/// How many tags of one image are asked about at once; the client bounds what a host gets.
+const AT_ONCE: usize = 8;
+
+/// Decides about an image by what its registry says.
+///
+/// # Errors
+/// Where the rules are not for this image, or anything that they need cannot be had.
+pub fn decide(
+    client: &Client,
+    repository: &Repository,
+    rules: &Rules,
+    question: &Question<'_>,
+) -> Result<Decision> {
+    let list = client.tags(repository)?;
+    let mut tags: Vec<Tag> = list.tags().map(Tag::named).collect();
+    let mut asked: BTreeSet<Gap> = BTreeSet::new();
+    loop {
+        let gaps = match rules.choose(question, &tags)? {
+            Outcome::Incomplete(gaps) => gaps,
+            decided @ Outcome::Decided(_) => return decided.decided(question.image),
+        };
+        // What a registry does not know of a tag, it does not know the second time either.
+        if gaps.iter().any(|gap| asked.contains(gap)) {
+            return Outcome::Incomplete(gaps).decided(question.image);
+        }
+        let inquiry = Inquiry { client, repository, rules };
+        inquiry.fill(&mut tags, &gaps)?;
+        asked.extend(gaps);
+    }
+}
+
+/// What is asked about single tags.
+struct Inquiry<'i> {
+    client: &'i Client,
+    repository: &'i Repository,
+    rules: &'i Rules,
+}
+
+impl Inquiry<'_> {
+    /// Fills gaps, several at once; the first failure ends it, as there is no decision then.
+    fn fill(&self, tags: &mut [Tag], gaps: &[Gap]) -> Result<()> {
+        let mut places: HashMap<String, usize> = HashMap::with_capacity(tags.len());
+        for (place, tag) in tags.iter().enumerate() {
+            places.insert(tag.name.clone(), place);
+        }
+        let mut wanted: HashMap<&str, Vec<Lack>> = HashMap::new();
+        for gap in gaps {
+            wanted.entry(&gap.tag).or_default().push(gap.lacks);
+        }
+        let wanted: Vec<(&str, Vec<Lack>)> = wanted.into_iter().collect();
+        let answers = self.ask_all(&wanted)?;
+        for answer in answers {
+            if let Some(place) = places.get(&answer.name) {
+                let tag = &mut tags[*place];
+                tag.created = answer.created.or(tag.created);
+                tag.digest = answer.digest.or_else(|| tag.digest.take());
+                tag.platforms = answer.platforms.or_else(|| tag.platforms.take());
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_all(&self, wanted: &[(&str, Vec<Lack>)]) -> Result<Vec<Tag>> {
+        let next = AtomicUsize::new(0);
+        let answers = Mutex::new(Vec::with_capacity(wanted.len()));
+        let failure: Mutex<Option<Error>> = Mutex::new(None);
+        let work = || {
+            while let Some((name, lacks)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match self.ask(name, lacks) {
+                    Ok(tag) => lock(&answers).push(tag),
+                    Err(error) => {
+                        lock(&failure).get_or_insert(error);
+                        next.store(wanted.len(), Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..AT_ONCE.min(wanted.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        match lock(&failure).take() {
+            Some(error) => Err(error),
+            None => Ok(std::mem::take(&mut *lock(&answers))),
+        }
+    }
+
+    fn ask(&self, name: &str, lacks: &[Lack]) -> Result<Tag> {
+        let reference = self.repository.with_tag(name)?;
+        if lacks.iter().all(|lack| *lack == Lack::Digest) {
+            // Registries do not count this as a download.
+            let digest = self.client.digest(&reference)?;
+            return Ok(Tag { digest: Some(digest), ..Tag::named(name) });
+        }
+        let created = lacks.contains(&Lack::Created);
+        let wanted = Wanted { platforms: self.rules.platforms().to_vec(), created, labels: false };
+        let image = self.client.image(&reference, &wanted)?;
+        Ok(Tag {
+            created: image.created,
+            digest: Some(image.digest),
+            platforms: Some(image.platforms),
+            ..Tag::named(name)
+        })
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,139 @@
+//! What there is to do: which images, how a tag is chosen for each, and where it is written.
+//!
+//! Configuration files make it, our own and those of the dialects, and a round works it off. It holds
+//! no credentials and no text of files, so that it may be compared, printed and kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::change::Named;
+use crate::criteria::Criteria;
+use crate::error::Place;
+
+/// Images that are written to one branch of one repository, in one commit and one push.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// Where the files are.
+    pub files: Files,
+    /// How changes are committed and handed over.
+    pub delivery: Delivery,
+    /// The images, in the order of the configuration.
+    pub updates: Vec<Update>,
+}
+
+/// Where the files are that are changed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Files {
+    /// The folder that the configuration is in, or that was named.
+    Folder(PathBuf),
+    /// A branch of a repository on a server; its own choice where none is named.
+    Remote {
+        /// The repository.
+        url: String,
+        /// The branch whose files are read.
+        branch: Option<String>,
+    },
+}
+
+/// How changes are committed and handed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// The branch that is pushed, as a template; the one that is read where absent.
+    pub branch: Option<String>,
+    /// The message, as a template.
+    pub message: Option<String>,
+    /// In whose words the templates are.
+    pub words: Words,
+    /// Who commits: a name and an address.
+    pub author: Option<(String, String)>,
+    /// Whether the committer signs off.
+    pub sign_off: bool,
+    /// The name of the configuration's signing key.
+    pub signing_key: Option<String>,
+    /// Push options.
+    pub options: Vec<String>,
+    /// One commit for each application instead of one for all.
+    pub commit_per_application: bool,
+    /// What is asked of the forge.
+    pub pull_request: Option<PullRequest>,
+}
+
+/// Whose variables and functions a template uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Words {
+    /// Argo CD Image Updater's, which are ours too.
+    #[default]
+    ArgoCd,
+    /// Flux's.
+    Flux,
+}
+
+/// A pull request for the pushed branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PullRequest {
+    /// The name of the forge, where the address does not tell: `github`, `gitlab`, `gitea`.
+    pub forge: Option<String>,
+    /// Its title, as a template.
+    pub title: Option<String>,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// Who is asked to review.
+    pub reviewers: Vec<String>,
+    /// Whether it is a draft.
+    pub draft: bool,
+}
+
+/// One image, and where it is written.
+#[derive(Clone, Debug)]
+pub struct Update {
+    /// What reports call it: an alias, or the image.
+    pub name: String,
+    /// The image without tag and digest, as its author spells it.
+    pub image: String,
+    /// The tag that the digest policy watches.
+    pub watched: Option<String>,
+    /// How a tag is chosen.
+    pub criteria: Criteria,
+    /// Whether its digest is written behind the tag.
+    pub pins_digest: bool,
+    /// Where it is written.
+    pub spots: Vec<Spot>,
+    /// Whose image it is, where the configuration knows applications.
+    pub application: Option<Named>,
+    /// How often it is looked at.
+    pub interval: Option<Duration>,
+    /// Whether it is left alone for now.
+    pub suspended: bool,
+    /// Where it is configured, for what is said of it.
+    pub place: Place,
+}
+
+/// A place that versions are written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The files, from the root of the repository, as a path or a glob.
+    pub path: String,
+    /// The kind of target, as `set --target` names it.
+    pub kind: String,
+    /// For values: where the parts stand.
+    pub paths: SpotPaths,
+    /// For Flux: whose markers count, `namespace:name`.
+    pub policy: Option<String>,
+    /// Whether a file without a place for the image gets one.
+    pub creates: bool,
+}
+
+/// Where a version's parts stand in values, as paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpotPaths {
+    /// The tag.
+    pub tag: Option<String>,
+    /// The name.
+    pub name: Option<String>,
+    /// The registry, where the name stands without it.
+    pub registry: Option<String>,
+    /// The whole reference.
+    pub spec: Option<String>,
+    /// The digest.
+    pub digest: Option<String>,
+}
