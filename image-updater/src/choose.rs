@@ -14,6 +14,10 @@ use crate::filter::{Filters, Gap, Refusal};
 use crate::policy::{self, Candidate, Chooser, Policy, Ranked, Running};
 use crate::tags::Tag;
 
+/// The rules by which one candidate is put above another.
+const ORDER: &str = "order";
+const TIE: &str = "tie";
+
 /// Checked criteria.
 #[derive(Debug)]
 pub struct Rules {
@@ -85,9 +89,9 @@ pub(crate) fn choose<P: Policy>(mut policy: P, round: &Round<'_>) -> Result<Outc
     for tag in *tags {
         match judge.judge(tag) {
             Ok(ranked) => kept.push(ranked),
-            Err(Refusal::Dropped(reason)) => {
+            Err(Refusal::Dropped(rule, reason)) => {
                 let tag = tag.name.clone();
-                dropped.push(Verdict { tag, verdict: Standing::Dropped, reason });
+                dropped.push(Verdict { tag, verdict: Standing::Dropped, rule, reason });
             }
             Err(Refusal::Unknown(gap)) => gaps.push(gap),
         }
@@ -117,7 +121,7 @@ fn bound<P: Policy>(policy: &P, running: &Running<'_>, round: &Round<'_>) -> Res
     let platforms = round.rules.filters.wanted_platforms();
     match policy.rank(&Candidate { tag, value, platforms }) {
         Ok(rank) => Ok(Some(rank)),
-        Err(Refusal::Dropped(_)) => Ok(None),
+        Err(Refusal::Dropped(..)) => Ok(None),
         Err(Refusal::Unknown(gap)) => Err(gap),
     }
 }
@@ -158,7 +162,7 @@ impl<P: Policy> Judge<'_, P> {
             return Ok(());
         }
         let current = self.running.tag.unwrap_or_default();
-        Refusal::dropped(format!("{} the current tag `{current}`", self.policy.words().below))
+        Refusal::dropped("current", format!("{} the current tag `{current}`", self.policy.words().below))
     }
 
     /// The order of candidates: that of the policy, then the current tag, then what the policy prefers.
@@ -176,11 +180,13 @@ impl<P: Policy> Judge<'_, P> {
     fn decide(&self, round: &Round<'_>, kept: &[Ranked<'_, P::Rank>], dropped: Vec<Verdict>) -> Decision {
         let mut decisions = Vec::with_capacity(kept.len() + dropped.len());
         if let Some((best, rest)) = kept.split_first() {
-            let (tag, reason) = (best.tag.name.clone(), self.why_chosen(best, rest.first()));
-            decisions.push(Verdict { tag, verdict: Standing::Chosen, reason });
+            let (rule, reason) = self.why_chosen(best, rest.first());
+            let tag = best.tag.name.clone();
+            decisions.push(Verdict { tag, verdict: Standing::Chosen, rule, reason });
             decisions.extend(rest.iter().map(|other| {
-                let (tag, reason) = (other.tag.name.clone(), self.why_not_chosen(best, other));
-                Verdict { tag, verdict: Standing::Kept, reason }
+                let (rule, reason) = self.why_not_chosen(best, other);
+                let tag = other.tag.name.clone();
+                Verdict { tag, verdict: Standing::Kept, rule, reason }
             }));
         }
         decisions.extend(dropped);
@@ -195,28 +201,36 @@ impl<P: Policy> Judge<'_, P> {
         }
     }
 
-    fn why_chosen(&self, best: &Ranked<'_, P::Rank>, next: Option<&Ranked<'_, P::Rank>>) -> String {
+    fn why_chosen(
+        &self,
+        best: &Ranked<'_, P::Rank>,
+        next: Option<&Ranked<'_, P::Rank>>,
+    ) -> (&'static str, String) {
         let words = self.policy.words().best;
         let tied = next.filter(|next| self.policy.compare(&best.rank, &next.rank).is_eq());
         match (tied, self.is_current(best)) {
             (Some(other), true) => {
-                format!("{words}; equal to `{}`, and the current tag stays", other.tag.name)
+                (TIE, format!("{words}; equal to `{}`, and the current tag stays", other.tag.name))
             }
             (Some(other), false) => {
                 let (_, why) = self.policy.prefer(best, other);
-                format!("{words}; equal to `{}`, and {why}", other.tag.name)
+                (TIE, format!("{words}; equal to `{}`, and {why}", other.tag.name))
             }
-            (None, true) => format!("{words}, which is the current tag"),
-            (None, false) => words.to_owned(),
+            (None, true) => (ORDER, format!("{words}, which is the current tag")),
+            (None, false) => (ORDER, words.to_owned()),
         }
     }
 
-    fn why_not_chosen(&self, best: &Ranked<'_, P::Rank>, other: &Ranked<'_, P::Rank>) -> String {
+    fn why_not_chosen(
+        &self,
+        best: &Ranked<'_, P::Rank>,
+        other: &Ranked<'_, P::Rank>,
+    ) -> (&'static str, String) {
         let name = &best.tag.name;
         if self.policy.compare(&best.rank, &other.rank).is_eq() {
-            format!("equal to `{name}`, which is preferred")
+            (TIE, format!("equal to `{name}`, which is preferred"))
         } else {
-            format!("{} `{name}`", self.policy.words().below)
+            (ORDER, format!("{} `{name}`", self.policy.words().below))
         }
     }
 

@@ -42,6 +42,9 @@ pub struct Verdict {
     pub tag: String,
     /// What became of it.
     pub verdict: Standing,
+    /// The rule that decided: an option, or the order that the policy puts tags in.
+    #[serde(skip)]
+    pub rule: &'static str,
     /// Why.
     pub reason: String,
 }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// Writes to standard output. A reader that has seen enough is no fault.
@@ -15,4 +17,15 @@ pub(crate) fn to_stdout(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// A value as JSON for a machine to read, and a person if need be.
+///
+/// # Errors
+/// A value that has no JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(value);
+    let text =
+        text.map_err(|error| Error::new(ErrorKind::Environment, format!("cannot write JSON: {error}")))?;
+    Ok(text + "\n")
 }

@@ -1,4 +1,4 @@
-//! Decisions for people: what is chosen, and a table of all tags.
+//! Decisions for people: facts in lines, and tables of tags.
 
 use std::fmt::Write as _;
 
@@ -13,34 +13,64 @@ const DROPPED: Style = Style::new().dimmed();
 /// A decision as text with colours.
 #[must_use]
 pub(crate) fn decision(decision: &Decision) -> String {
+    let mut text = facts(&[
+        ("IMAGE", Some(decision.image.as_str())),
+        ("CURRENT", decision.current.as_deref()),
+        ("CHOSEN", decision.chosen.as_deref()),
+        ("DIGEST", decision.digest.as_deref()),
+    ]);
+    let rows = decision.decisions.iter().map(|verdict| {
+        let words = [verdict.tag.as_str(), verdict.verdict.as_str(), &verdict.reason];
+        (verdict.verdict, words.map(str::to_owned))
+    });
+    text.push_str(&columns(["TAG", "VERDICT", "REASON"], rows));
+    text
+}
+
+/// Names with what they stand for.
+#[must_use]
+pub(crate) fn facts(facts: &[(&str, Option<&str>)]) -> String {
     let mut text = String::new();
-    let nothing = "none";
-    let mut fact = |name: &str, value: Option<&str>| {
+    for (name, value) in facts {
         // Writing to a String does not fail.
-        let _ = writeln!(text, "{HEADING}{name:<8}{HEADING:#} {}", value.unwrap_or(nothing));
-    };
-    fact("IMAGE", Some(&decision.image));
-    fact("CURRENT", decision.current.as_deref());
-    fact("CHOSEN", decision.chosen.as_deref());
-    if decision.digest.is_some() {
-        fact("DIGEST", decision.digest.as_deref());
+        let _ = writeln!(text, "{HEADING}{name:<8}{HEADING:#} {}", value.unwrap_or("-"));
     }
-    if decision.decisions.is_empty() {
-        return text;
+    text
+}
+
+/// A table behind an empty line; nothing where it has no rows.
+#[must_use]
+pub(crate) fn columns<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = (Standing, [String; N])>,
+) -> String {
+    let rows: Vec<(Standing, [String; N])> = rows.into_iter().collect();
+    if rows.is_empty() {
+        return String::new();
     }
-    let width =
-        decision.decisions.iter().map(|verdict| verdict.tag.len()).chain(["TAG".len()]).max().unwrap_or(0);
-    let _ = writeln!(text, "\n{HEADING}{:<width$}  {:<7}  REASON{HEADING:#}", "TAG", "VERDICT");
-    for verdict in &decision.decisions {
-        let style = match verdict.verdict {
+    let widths: [usize; N] = std::array::from_fn(|at| {
+        let cells = rows.iter().map(|(_, cells)| cells[at].chars().count());
+        cells.chain([headings[at].len()]).max().unwrap_or(0)
+    });
+    let mut text = "\n".to_owned();
+    line(&mut text, HEADING, &headings, &widths);
+    for (standing, cells) in &rows {
+        let style = match standing {
             Standing::Chosen => CHOSEN,
             Standing::Kept => Style::new(),
             Standing::Dropped => DROPPED,
         };
-        let (tag, word) = (&verdict.tag, verdict.verdict.as_str());
-        let _ = writeln!(text, "{style}{tag:<width$}  {word:<7}  {}{style:#}", verdict.reason);
+        line(&mut text, style, cells, &widths);
     }
     text
+}
+
+fn line(text: &mut String, style: Style, cells: &[impl AsRef<str>], widths: &[usize]) {
+    let mut row = String::new();
+    for (cell, width) in cells.iter().zip(widths) {
+        let _ = write!(row, "{:<width$}  ", cell.as_ref());
+    }
+    let _ = writeln!(text, "{style}{}{style:#}", row.trim_end());
 }
 
 #[cfg(test)]
@@ -53,6 +83,7 @@ mod tests {
         let verdict = |tag: &str, verdict, reason: &str| Verdict {
             tag: tag.to_owned(),
             verdict,
+            rule: "order",
             reason: reason.to_owned(),
         };
         let shown = decision(&Decision {
@@ -68,7 +99,7 @@ mod tests {
         });
         assert_eq!(
             anstream::adapter::strip_str(&shown).to_string(),
-            "IMAGE    r.test/shop\nCURRENT  none\nCHOSEN   1.10.0\n\n\
+            "IMAGE    r.test/shop\nCURRENT  -\nCHOSEN   1.10.0\nDIGEST   -\n\n\
              TAG     VERDICT  REASON\n\
              1.10.0  chosen   the highest version\n\
              1.9     dropped  too short\n"

@@ -1,6 +1,8 @@
 //! The command line: what can be typed, and where each command goes.
 
 mod completion;
+mod explain;
+mod question;
 mod set;
 mod test;
 mod version;
@@ -29,6 +31,8 @@ enum Command {
     Test(Box<test::Arguments>),
     /// Write a version of an image into files
     Set(Box<set::Arguments>),
+    /// Say for each tag why it is chosen or not
+    Explain(Box<explain::Arguments>),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print the version
@@ -67,6 +71,7 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Test(arguments) => test::run(*arguments),
         Command::Set(arguments) => set::run(&arguments),
+        Command::Explain(arguments) => explain::run(*arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
     }

@@ -18,8 +18,8 @@ use crate::tags::Tag;
 /// Why a tag is no candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It does not count, for this reason.
-    Dropped(String),
+    /// It does not count: a rule is against it, for this reason.
+    Dropped(&'static str, String),
     /// It cannot be told, as something about a tag is not known.
     Unknown(Gap),
 }
@@ -45,8 +45,9 @@ pub enum Lack {
 }
 
 impl Refusal {
-    pub(crate) fn dropped<T>(reason: impl Into<String>) -> Result<T, Self> {
-        Err(Self::Dropped(reason.into()))
+    /// Drops a tag by a rule. Rules are named by the option that they come from, if there is one.
+    pub(crate) fn dropped<T>(rule: &'static str, reason: impl Into<String>) -> Result<T, Self> {
+        Err(Self::Dropped(rule, reason.into()))
     }
 
     pub(crate) fn unknown(tag: &Tag, lacks: Lack) -> Self {
@@ -99,7 +100,7 @@ impl Filters {
         }
         let there = tag.known_platforms().ok_or_else(|| Refusal::unknown(tag, Lack::Platforms))?;
         match self.platforms.iter().find(|wanted| !there.iter().any(|there| there.satisfies(wanted))) {
-            Some(missing) => Refusal::dropped(format!("has no platform `{missing}`")),
+            Some(missing) => Refusal::dropped("platforms", format!("has no platform `{missing}`")),
             None => Ok(()),
         }
     }
@@ -108,7 +109,7 @@ impl Filters {
         let Some(min_age) = &self.min_age else { return Ok(()) };
         let created = tag.created_for(&self.platforms).ok_or_else(|| Refusal::unknown(tag, Lack::Created))?;
         if now.duration_since(created) < min_age.span() {
-            return Refusal::dropped(format!("younger than {min_age}: created {created}"));
+            return Refusal::dropped("min-age", format!("younger than {min_age}: created {created}"));
         }
         Ok(())
     }
@@ -140,7 +141,7 @@ mod tests {
         let mut tag = Tag::named("a");
         assert_eq!(filters.platforms(&tag), Err(Refusal::unknown(&tag, Lack::Platforms)));
         tag.platforms = Some(platforms(&["linux/amd64"]));
-        assert_eq!(filters.platforms(&tag), Refusal::dropped("has no platform `linux/arm64`"));
+        assert_eq!(filters.platforms(&tag), Refusal::dropped("platforms", "has no platform `linux/arm64`"));
         tag.platforms = Some(platforms(&["linux/arm64/v8", "linux/amd64"]));
         assert_eq!(filters.platforms(&tag), Ok(()));
     }

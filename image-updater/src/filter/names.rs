@@ -35,7 +35,7 @@ impl Allow {
         match &self.0 {
             Some(expression) if !expression.is_match(tag) => {
                 let pattern = String::from_utf8_lossy(expression.pattern());
-                Refusal::dropped(format!("not allowed by `{REGEXP}{pattern}`"))
+                Refusal::dropped("allow-tags", format!("not allowed by `{REGEXP}{pattern}`"))
             }
             _ => Ok(()),
         }
@@ -56,7 +56,7 @@ impl Ignore {
 
     pub(super) fn check(&self, tag: &str) -> Result<(), Refusal> {
         match self.0.iter().find(|pattern| glob::matches(pattern, tag).unwrap_or(true)) {
-            Some(pattern) => Refusal::dropped(format!("ignored by `{pattern}`")),
+            Some(pattern) => Refusal::dropped("ignore-tags", format!("ignored by `{pattern}`")),
             None => Ok(()),
         }
     }
@@ -78,7 +78,7 @@ mod tests {
     fn an_allowing_expression_is_not_anchored() {
         let allow = Allow::new(Some("regexp:2")).unwrap();
         assert!(allow.check("1.2").is_ok());
-        assert_eq!(allow.check("1.3"), Refusal::dropped("not allowed by `regexp:2`"));
+        assert_eq!(allow.check("1.3"), Refusal::dropped("allow-tags", "not allowed by `regexp:2`"));
         assert!(Allow::new(Some("any")).unwrap().check("x").is_ok());
         assert!(Allow::new(None).unwrap().check("x").is_ok());
     }
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn a_glob_is_for_the_whole_tag() {
         let ignore = Ignore::new(&["*-debug".to_owned(), "1.[34]".to_owned()]).unwrap();
-        assert_eq!(ignore.check("1-debug"), Refusal::dropped("ignored by `*-debug`"));
-        assert_eq!(ignore.check("1.4"), Refusal::dropped("ignored by `1.[34]`"));
+        assert_eq!(ignore.check("1-debug"), Refusal::dropped("ignore-tags", "ignored by `*-debug`"));
+        assert_eq!(ignore.check("1.4"), Refusal::dropped("ignore-tags", "ignored by `1.[34]`"));
         assert!(ignore.check("1.40").is_ok());
         for pattern in ["[", "a\\", "a[b", "x*[]a]"] {
             assert!(Ignore::new(&[pattern.to_owned()]).is_err(), "{pattern}");

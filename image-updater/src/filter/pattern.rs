@@ -33,7 +33,7 @@ impl Pattern {
 
     /// What of a tag is put in order.
     pub(super) fn value<'t>(&self, tag: &'t str) -> Result<Cow<'t, str>, Refusal> {
-        let refuse = || Refusal::dropped(format!("does not match the filter `{}`", self.text));
+        let refuse = || Refusal::dropped("filter-tags", format!("does not match the filter `{}`", self.text));
         let Some(template) = &self.extract else {
             return if self.expression.is_match(tag) { Ok(Cow::Borrowed(tag)) } else { refuse() };
         };

@@ -75,7 +75,7 @@ impl Policy for Calver {
     fn rank(&self, candidate: &Candidate<'_>) -> Result<Self::Rank, Refusal> {
         let value = candidate.value.as_bytes();
         let Some(groups) = self.expression.captures(value) else {
-            return candidate.is_no(&format!("tag of the format `{}`", self.format));
+            return candidate.is_no(option::CALVER_FORMAT, &format!("tag of the format `{}`", self.format));
         };
         let text = |group: &Option<std::ops::Range<usize>>| {
             group.clone().and_then(|range| candidate.value.get(range))
@@ -90,7 +90,7 @@ impl Policy for Calver {
             })
             .collect();
         if !self.is_date(&found) {
-            return candidate.is_no("date of the calendar");
+            return candidate.is_no("date", "date of the calendar");
         }
         Ok(self.order.iter().map(|&at| found[at].clone()).collect())
     }
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn dates_that_are_none_are_dropped() {
-        let refused = Refusal::dropped("no date of the calendar");
+        let refused = Refusal::dropped("date", "no date of the calendar");
         for tag in ["2023.02.29", "1900.2.29", "2024.4.31", "2024.0.1", "2024.1.0", "2024.13.1"] {
             assert_eq!(rank("YYYY.MM.DD", tag), refused, "{tag}");
         }

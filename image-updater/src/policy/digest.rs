@@ -34,7 +34,7 @@ impl Policy for Digest {
         if name == self.watched {
             Ok(())
         } else {
-            Refusal::dropped(format!("not the watched tag `{}`", self.watched))
+            Refusal::dropped("tag", format!("not the watched tag `{}`", self.watched))
         }
     }
 

@@ -126,12 +126,12 @@ pub(crate) struct Candidate<'t> {
 }
 
 impl Candidate<'_> {
-    /// Drops it for not being something.
-    pub(crate) fn is_no<T>(&self, what: &str) -> Result<T, Refusal> {
+    /// Drops it by a rule for not being something.
+    pub(crate) fn is_no<T>(&self, rule: &'static str, what: &str) -> Result<T, Refusal> {
         if *self.value == *self.tag.name {
-            Refusal::dropped(format!("no {what}"))
+            Refusal::dropped(rule, format!("no {what}"))
         } else {
-            Refusal::dropped(format!("its extract `{}` is no {what}", self.value))
+            Refusal::dropped(rule, format!("its extract `{}` is no {what}", self.value))
         }
     }
 }

@@ -23,7 +23,7 @@ impl Policy for Numerical {
     }
 
     fn rank(&self, candidate: &Candidate<'_>) -> Result<Decimal, Refusal> {
-        Decimal::parse(&candidate.value).map_or_else(|| candidate.is_no("decimal number"), Ok)
+        Decimal::parse(&candidate.value).map_or_else(|| candidate.is_no("number", "decimal number"), Ok)
     }
 
     fn compare(&self, first: &Decimal, second: &Decimal) -> Ordering {

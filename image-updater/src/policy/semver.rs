@@ -87,27 +87,28 @@ impl Policy for Semver {
     }
 
     fn rank(&self, candidate: &Candidate<'_>) -> Result<Rank, Refusal> {
-        self.read(&candidate.value).or_else(|what| candidate.is_no(what))
+        self.read(&candidate.value).or_else(|what| candidate.is_no("version", what))
     }
 
     fn admit(&self, rank: &Rank) -> Result<(), Refusal> {
         if rank.suffix != self.suffix {
-            return Refusal::dropped(match (rank.suffix.as_str(), self.suffix.as_str()) {
+            let reason = match (rank.suffix.as_str(), self.suffix.as_str()) {
                 ("", kept) => format!("no suffix `{kept}`"),
                 (own, "") => format!("suffix `{own}`, and the current tag has none"),
                 (own, kept) => format!("suffix `{own}`, not `{kept}`"),
-            });
+            };
+            return Refusal::dropped(option::KEEP_SUFFIX, reason);
         }
         if rank.parts < self.parts {
             let (parts, needed) = (rank.parts, self.parts);
             let number = if parts == 1 { "part" } else { "parts" };
-            return Refusal::dropped(format!("{parts} {number}, where a version needs {needed}"));
+            return Refusal::dropped("parts", format!("{parts} {number}, where a version needs {needed}"));
         }
         let is_prerelease = !rank.version.prerelease().is_empty();
         match &self.constraint {
             Some(constraint) => constraint.check(&rank.version, is_prerelease),
             None if is_prerelease && !self.prerelease => {
-                Refusal::dropped("a pre-release, and none is asked for")
+                Refusal::dropped(option::PRERELEASE, "a pre-release, and none is asked for")
             }
             None => Ok(()),
         }
@@ -186,11 +187,14 @@ impl Constraint {
         if self.strict.check(version) {
             Ok(())
         } else if self.open.check(version) {
-            Refusal::dropped(format!("a pre-release, and `{text}` names none"))
+            Refusal::dropped(option::PRERELEASE, format!("a pre-release, and `{text}` names none"))
         } else if is_prerelease {
-            Refusal::dropped(format!("a pre-release outside of the constraint `{text}`"))
+            Refusal::dropped(
+                option::SEMVER_CONSTRAINT,
+                format!("a pre-release outside of the constraint `{text}`"),
+            )
         } else {
-            Refusal::dropped(format!("outside of the constraint `{text}`"))
+            Refusal::dropped(option::SEMVER_CONSTRAINT, format!("outside of the constraint `{text}`"))
         }
     }
 }

@@ -1,0 +1,148 @@
+//! What `test` and `explain` are asked: an image, its tags, and how one of them is chosen.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Args, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
+use registry::Reference;
+
+use crate::choose::{Question, Rules};
+use crate::criteria::{Criteria, Order};
+use crate::decision::Decision;
+use crate::error::{Error, ErrorKind, Result};
+use crate::tags::from_json;
+use crate::{input, policy, report};
+
+// A question, in flags. Not a documentation comment, which would become the text of each command's help.
+#[derive(Args, Debug)]
+pub(super) struct QuestionFlags {
+    /// The image, with the tag that runs or that is watched
+    #[arg(value_name = "IMAGE[:TAG]")]
+    image: String,
+    /// A JSON list of tags: texts, or objects with `tag`, `created`, `digest`, `platforms`, `children`; `-` is standard
+    /// input
+    #[arg(long, value_name = "FILE")]
+    tags_from: PathBuf,
+    #[command(flatten)]
+    criteria: CriteriaFlags,
+    /// The tag that runs, where it is not that of the image
+    #[arg(long, value_name = "TAG", allow_hyphen_values = true)]
+    current: Option<String>,
+    /// The time to reckon ages from, instead of the clock's
+    #[arg(long, value_name = "RFC3339")]
+    now: Option<String>,
+}
+
+// How a tag is chosen, in flags.
+#[derive(Args, Debug)]
+struct CriteriaFlags {
+    /// How tags are put in order
+    #[arg(long, value_name = "STRATEGY", default_value = policy::DEFAULT)]
+    #[arg(value_parser = PossibleValuesParser::new(policy::names()))]
+    update_strategy: String,
+    /// semver: the versions that are allowed, such as `^1.2` or `>=1.2 <2`
+    #[arg(long, value_name = "CONSTRAINT", allow_hyphen_values = true)]
+    semver_constraint: Option<String>,
+    /// calver: what a tag looks like, such as `YYYY.0M[.MICRO]`
+    #[arg(long, value_name = "FORMAT", allow_hyphen_values = true)]
+    calver_format: Option<String>,
+    /// Tags that count: `any`, or `regexp:` and an expression
+    #[arg(long, value_name = "MATCH", allow_hyphen_values = true)]
+    allow_tags: Option<String>,
+    /// Tags that do not count, as a glob; may be repeated
+    #[arg(long, value_name = "GLOB", action = ArgAction::Append, allow_hyphen_values = true)]
+    ignore_tags: Vec<String>,
+    /// An expression that tags must match
+    #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
+    filter_tags: Option<String>,
+    /// What of a match is put in order, such as `$1` or `${name}`
+    #[arg(long, value_name = "TEMPLATE", allow_hyphen_values = true)]
+    extract: Option<String>,
+    /// alphabetical, numerical: whether the last or the first is wanted
+    #[arg(long, value_name = "ORDER")]
+    order: Option<OrderFlag>,
+    /// semver: what follows the version must be that of the current tag
+    #[arg(long)]
+    keep_suffix: bool,
+    /// semver: pre-releases count
+    #[arg(long)]
+    prerelease: bool,
+    /// How long a tag must have been there, such as `3d` or `1h30m`
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    min_age: Option<String>,
+    /// Platforms that must all be there, such as `linux/amd64,linux/arm64`
+    #[arg(long, value_name = "OS/ARCH[/VARIANT],…", value_delimiter = ',')]
+    platforms: Vec<String>,
+    /// Choose a lower tag than the current one, if no other is left
+    #[arg(long)]
+    allow_downgrade: bool,
+}
+
+/// An order, as typed.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum OrderFlag {
+    Asc,
+    Desc,
+}
+
+impl CriteriaFlags {
+    fn criteria(self) -> Result<Criteria> {
+        let order = |flag| match flag {
+            OrderFlag::Asc => Order::Ascending,
+            OrderFlag::Desc => Order::Descending,
+        };
+        Ok(Criteria {
+            strategy: self.update_strategy,
+            semver_constraint: self.semver_constraint,
+            calver_format: self.calver_format,
+            order: self.order.map(order),
+            keep_suffix: self.keep_suffix,
+            prerelease: self.prerelease,
+            allow_tags: self.allow_tags,
+            ignore_tags: self.ignore_tags,
+            filter_tags: self.filter_tags,
+            extract: self.extract,
+            min_age: self.min_age.map(|age| age.parse()).transpose()?,
+            platforms: self
+                .platforms
+                .iter()
+                .map(|platform| platform.parse().map_err(Error::from))
+                .collect::<Result<_>>()?,
+            allow_downgrade: self.allow_downgrade,
+        })
+    }
+}
+
+impl QuestionFlags {
+    /// Decides, and says what may not be meant.
+    pub(super) fn decide(self) -> Result<Decision> {
+        // All that is typed is checked before the tags are read: it is wrong whatever they are.
+        let image: Reference = self.image.parse()?;
+        let rules = Rules::new(&self.criteria.criteria()?)?;
+        if let Some(current) = self.current.as_ref().filter(|current| !registry::is_tag(current)) {
+            return Err(Error::input(format!("the current tag `{current}` is no tag")));
+        }
+        let now = self.now.as_deref().map_or_else(clock, parse_time)?;
+        let (text, name) = input::read_text(&self.tags_from)?;
+        let tags = from_json(&text, &name)?;
+        let question =
+            Question { image: &self.image, tag: image.tag(), current: self.current.as_deref(), now };
+        let decision = rules.choose(&question, &tags)?.decided(&self.image)?;
+        decision.warnings.iter().for_each(|warning| report::warning(warning));
+        Ok(decision)
+    }
+}
+
+fn parse_time(text: &str) -> Result<Timestamp> {
+    let refuse = |_| Error::input(format!("`{text}` is no time")).hint("write it as `2024-05-01T12:00:00Z`");
+    text.parse().map_err(refuse)
+}
+
+fn clock() -> Result<Timestamp> {
+    let broken = || Error::new(ErrorKind::Environment, "the clock of this machine is far off");
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| broken())?;
+    let since = SignedDuration::try_from(since).map_err(|_| broken())?;
+    Timestamp::from_duration(since).map_err(|_| broken())
+}
