@@ -1,0 +1,8 @@
+//! The image updater as these tests run it: cargo keeps it up to date beside them, which it does not do for the binary of
+//! another crate.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    image_updater::cli::main()
+}
