@@ -34,6 +34,13 @@ impl File {
         Self { name: name.into(), data: data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).into() }
     }
 
+    /// Whether it holds custom resource definitions, which are installed before everything else.
+    #[must_use]
+    pub fn is_crd(&self) -> bool {
+        self.name.starts_with("crds/")
+            && [".yaml", ".yml", ".json"].iter().any(|ending| self.name.ends_with(ending))
+    }
+
     /// Its content as text; bytes that are none are replaced.
     #[must_use]
     pub fn text(&self) -> String {
@@ -48,6 +55,8 @@ pub struct Chart {
     pub metadata: Metadata,
     /// `values.yaml`, empty where there is none.
     pub values: Table,
+    /// That file as it is, where there is one.
+    pub values_file: Option<File>,
     /// `values.schema.json`.
     pub schema: Option<Arc<[u8]>>,
     /// The files below `templates/`.

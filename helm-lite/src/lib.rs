@@ -16,6 +16,7 @@ mod release_name;
 mod render;
 pub mod repository;
 mod schema;
+pub mod show;
 mod sources;
 pub mod values;
 mod version;

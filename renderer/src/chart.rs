@@ -308,10 +308,7 @@ fn is_notes(path: &str) -> bool {
 
 /// The files below `crds/`, those of a chart before those of the charts in it.
 fn collect_crds(chart: &Chart, path: &str, crds: &mut Vec<(String, String)>) {
-    let is_crd = |name: &str| {
-        name.starts_with("crds/") && [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
-    };
-    let mut files: Vec<_> = chart.files.iter().filter(|file| is_crd(&file.name)).collect();
+    let mut files: Vec<_> = chart.files.iter().filter(|file| file.is_crd()).collect();
     files.sort_by(|left, right| left.name.cmp(&right.name));
     crds.extend(files.into_iter().map(|file| (format!("{path}/{}", file.name), file.text())));
     for dependency in &chart.dependencies {

@@ -60,7 +60,15 @@ pub(crate) fn join(fragments: &[impl AsRef<str>], format: Format) -> String {
 /// # Errors
 /// What writing gives.
 pub(crate) fn to_stdout(text: &str) -> Result<()> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    bytes_to_stdout(text.as_bytes())
+}
+
+/// The same for what may be no text.
+///
+/// # Errors
+/// What writing gives.
+pub(crate) fn bytes_to_stdout(bytes: &[u8]) -> Result<()> {
+    match io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::new(ErrorKind::Environment, format!("cannot write to standard output: {error}")))
         }

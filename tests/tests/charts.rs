@@ -116,3 +116,52 @@ metadata:
         assert!(outcome.stderr.contains("while building `charts/broken`"), "{}", outcome.stderr);
     }
 }
+
+mod show {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_chart_is_printed() {
+        let repository = repository();
+        prints(&renderer(&repository, &["helm", "show", "values", "charts/web"]), "color: red\n\n");
+        prints(&renderer(&repository, &["helm", "inspect", "chart", "charts/web"]), &format!("{CHART}\n"));
+        prints(&renderer(&repository, &["helm", "show", "readme", "charts/web"]), "");
+        let all = format!("{CHART}\n---\ncolor: red\n\n");
+        prints(&renderer(&repository, &["helm", "show", "all", "charts/web"]), &all);
+    }
+
+    #[test]
+    fn what_is_no_chart_is_refused() {
+        let outcome = renderer(&repository(), &["helm", "show", "values", "overlay"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
+        assert!(outcome.stderr.contains("Chart.yaml file is missing"), "{}", outcome.stderr);
+    }
+}
+
+mod version {
+    use super::*;
+
+    /// Kustomize and Argo CD look for `v4.3.1` in it.
+    #[test]
+    fn it_says_which_helm_it_renders_as() {
+        let folder = Folder::with(&[]);
+        let short = renderer(&folder, &["helm", "version", "--short"]);
+        assert!(
+            short.stdout.starts_with("v4.3.1+renderer.") && short.stdout.ends_with('\n'),
+            "{}",
+            short.stdout
+        );
+        let whole = renderer(&folder, &["helm", "version"]);
+        assert!(
+            whole.stdout.starts_with("version.BuildInfo{Version:\"v4.3.1\", GitCommit:"),
+            "{}",
+            whole.stdout
+        );
+        prints(
+            &renderer(&folder, &["helm", "version", "--template", "Version: {{.Version}}"]),
+            "Version: v4.3.1",
+        );
+        let outcome = renderer(&folder, &["helm", "version", "--template", "{{.Nope}}"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
+    }
+}

@@ -89,6 +89,7 @@ impl Reader<'_> {
                     chart.values =
                         values::load(&file.data, &path, self.version, &mut chart.sources, self.warnings)
                             .map_err(|error| error.prefix("cannot load values.yaml"))?;
+                    chart.values_file = Some(file);
                 }
                 "values.schema.json" => chart.schema = Some(file.data),
                 "requirements.yaml" | "requirements.lock" => {

@@ -173,9 +173,12 @@ fn items(node: &mut Node, shape: &Shape, path: &mut Path) -> Result<(), Misfit> 
     Ok(())
 }
 
-/// The values of a map that are all strings.
+/// The keys of a map and its values, all of which are strings.
 fn texts(node: &mut Node, path: &mut Path) -> Result<(), Misfit> {
     let Some(entries) = node.entries_mut() else { return Ok(()) };
+    for entry in entries.iter_mut() {
+        entry.key = Node::string(&text(&entry.key)).at(entry.key.span);
+    }
     sort(entries);
     for Entry { key, value } in entries {
         let key = key.text().unwrap_or_default().to_owned();

@@ -6,11 +6,13 @@ mod flags;
 mod pull;
 mod registry;
 mod repo;
+mod show;
 mod source;
 mod table;
 mod talk;
 mod template;
 pub(super) mod values;
+mod version;
 
 use clap::Subcommand;
 
@@ -34,9 +36,15 @@ pub(super) enum Command {
     /// Add, list, remove and update repositories of charts
     #[command(subcommand)]
     Repo(repo::Command),
+    /// Show what a chart says of itself
+    #[command(subcommand, alias = "inspect", after_help = show::EXAMPLES)]
+    Show(Box<show::Command>),
     /// Render a chart and print its manifests
     #[command(after_help = template::EXAMPLES, mut_args = flags::go_switch)]
     Template(Box<template::Arguments>),
+    /// Print the version of Helm that charts are rendered as
+    #[command(after_help = version::EXAMPLES, mut_args = flags::go_switch)]
+    Version(version::Arguments),
 }
 
 pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
@@ -46,6 +54,8 @@ pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Pull(arguments) => pull::run(&arguments, reporter),
         Command::Registry(command) => registry::run(command, reporter),
         Command::Repo(command) => repo::run(command, reporter),
+        Command::Show(command) => show::run(&command, reporter),
         Command::Template(arguments) => template::run(&arguments, reporter),
+        Command::Version(arguments) => version::run(&arguments),
     }
 }
