@@ -263,11 +263,16 @@ fn refuse_library(chart: &Chart) -> Result<()> {
     }
 }
 
-/// Refuses a chart that lacks what it declares: the words are those that Argo CD looks for.
-fn refuse_missing(chart: &Chart) -> Result<()> {
+/// The names of the charts that a chart declares to depend on and that are not in its `charts/`.
+pub(crate) fn missing(chart: &Chart) -> Vec<&str> {
     let is_there = |name: &str| chart.dependencies.iter().any(|dependency| dependency.metadata.name == name);
     let declared = chart.metadata.dependencies.iter().map(|dependency| dependency.name.as_str());
-    let missing: Vec<&str> = declared.filter(|name| !is_there(name)).collect();
+    declared.filter(|name| !is_there(name)).collect()
+}
+
+/// Refuses a chart that lacks what it declares: the words are those that Argo CD looks for.
+fn refuse_missing(chart: &Chart) -> Result<()> {
+    let missing = missing(chart);
     if missing.is_empty() {
         return Ok(());
     }

@@ -61,6 +61,15 @@ impl<'m> Manager<'m> {
         Ok(Self { sources, folder, access, stranger, refreshes, known })
     }
 
+    /// The same as [`Self::update`] where a dependency is missing.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; nothing is changed then.
+    pub(crate) fn update_missing(&self, say: Say<'_>) -> Result<()> {
+        let chart = charts::load(self.folder, HelmVersion::V4, &mut Vec::new())?;
+        if chart::missing(&chart).is_empty() { Ok(()) } else { self.update(say) }
+    }
+
     /// Resolves the dependencies anew, gets them and locks them.
     ///
     /// # Errors

@@ -56,6 +56,14 @@ impl Folder {
     /// # Panics
     /// Where the disk fails.
     pub fn write(&self, path: &str, content: &str) {
+        self.write_bytes(path, content.as_bytes());
+    }
+
+    /// Writes a file that is no text, with the folders above it.
+    ///
+    /// # Panics
+    /// Where the disk fails.
+    pub fn write_bytes(&self, path: &str, content: &[u8]) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("it is below the folder")).expect("a folder can be made");
         fs::write(path, content).expect("a file can be written");

@@ -223,6 +223,12 @@ impl State {
                 }
                 answer
             }
+            // The same with a file.
+            "cut" => {
+                let mut answer = self.file(request, rest);
+                answer.truncate(answer.len() - 20);
+                answer
+            }
             "moved" => redirect(&format!("/{rest}?{}", request.query)),
             "circle" => redirect("/circle"),
             "elsewhere" => redirect(&format!("http://{rest}")),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
+use super::flags::go_switch;
 use super::source::{AccessFlags, HomeFlags, refuse_verification};
 use super::table::table;
 use super::talk;
@@ -30,13 +31,13 @@ Examples:
 #[derive(Subcommand, Debug)]
 pub(in crate::cli) enum Command {
     /// Get the dependencies that the lock names
-    #[command(after_help = BUILD_EXAMPLES)]
+    #[command(mut_args = go_switch, after_help = BUILD_EXAMPLES)]
     Build(Box<Order>),
     /// List the dependencies and how they stand
-    #[command(after_help = LIST_EXAMPLES, visible_alias = "ls")]
+    #[command(mut_args = go_switch, after_help = LIST_EXAMPLES, visible_alias = "ls")]
     List(List),
     /// Resolve the dependencies anew, get them and lock them
-    #[command(after_help = UPDATE_EXAMPLES, visible_alias = "up")]
+    #[command(mut_args = go_switch, after_help = UPDATE_EXAMPLES, visible_alias = "up")]
     Update(Box<Order>),
 }
 

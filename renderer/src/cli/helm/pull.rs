@@ -70,7 +70,11 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     for notice in pulled.iter().filter_map(|pulled| pulled.notice.as_deref()) {
         reporter.notice(notice);
     }
-    pulled.iter().try_for_each(|pulled| arguments.write(pulled))
+    pulled.iter().try_for_each(|pulled| arguments.write(pulled))?;
+    let artifacts = pulled.iter().filter_map(|pulled| pulled.artifact.as_ref());
+    let said: String =
+        artifacts.map(|(reference, digest)| format!("Pulled: {reference}\nDigest: {digest}\n")).collect();
+    output::to_stdout(&said)
 }
 
 impl Arguments {

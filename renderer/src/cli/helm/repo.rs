@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
+use super::flags::go_switch;
 use super::source::{AccessFlags, HomeFlags, duration, password_on_stdin};
 use super::table::table;
 use super::talk;
@@ -47,16 +48,16 @@ const GONE: [(&str, &str); 2] = [
 #[derive(Subcommand, Debug)]
 pub(in crate::cli) enum Command {
     /// Add a repository under a name
-    #[command(after_help = ADD_EXAMPLES)]
+    #[command(mut_args = go_switch, after_help = ADD_EXAMPLES)]
     Add(Box<Add>),
     /// List the repositories
-    #[command(after_help = LIST_EXAMPLES, visible_alias = "ls")]
+    #[command(mut_args = go_switch, after_help = LIST_EXAMPLES, visible_alias = "ls")]
     List(List),
     /// Remove repositories
-    #[command(after_help = REMOVE_EXAMPLES, visible_alias = "rm")]
+    #[command(mut_args = go_switch, after_help = REMOVE_EXAMPLES, visible_alias = "rm")]
     Remove(Remove),
     /// Get the indexes of repositories anew
-    #[command(after_help = UPDATE_EXAMPLES, visible_alias = "up")]
+    #[command(mut_args = go_switch, after_help = UPDATE_EXAMPLES, visible_alias = "up")]
     Update(Update),
 }
 

@@ -14,6 +14,8 @@ use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use super::values::ValueFlags;
 use crate::chart::text::{Selection, Text, push_document};
 use crate::chart::{self, DEFAULT_NAME, Release};
+use crate::charts::Location;
+use crate::dependencies::Manager;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
@@ -114,6 +116,10 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
     helm_version: String,
 
+    /// Get dependencies that are missing, as `helm dependency update` does: it writes `charts/` and the lock
+    #[arg(long)]
+    dependency_update: bool,
+
     #[command(flatten)]
     source: SourceFlags,
 
@@ -150,6 +156,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         debug: arguments.debug,
     };
     let chart = arguments.source.locate(path, &arguments.access, &arguments.home, reporter)?;
+    arguments.update_dependencies(&chart)?;
     let rendered = chart::render(&chart, &arguments.values.given(), &release)?;
     reporter.warnings(&rendered.warnings);
     if arguments.strict && !rendered.warnings.is_empty() {
@@ -174,6 +181,17 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 }
 
 impl Arguments {
+    /// What is said meanwhile is no manifest, so it goes to standard error.
+    fn update_dependencies(&self, chart: &Location) -> Result<()> {
+        let Location::Disk(folder) = chart else { return Ok(()) };
+        if !self.dependency_update {
+            return Ok(());
+        }
+        let (sources, access) = (self.home.sources(), self.access.access());
+        let mut say = |line: &str| output::to_stderr(&format!("{line}\n"));
+        Manager::new(&sources, folder, &access, true)?.update_missing(&mut say)
+    }
+
     fn name_and_chart(&self) -> Result<(String, &str)> {
         let refuse = |sentence: String| Err(Error::new(ErrorKind::Usage, sentence));
         let template = self.name_template.as_deref().filter(|template| !template.is_empty());

@@ -83,6 +83,8 @@ pub(crate) struct Pulled {
     pub(crate) file_name: String,
     /// What was not asked for in so many words.
     pub(crate) notice: Option<String>,
+    /// The artifact that it is in, where a registry was asked: `host/repository:tag`, and the digest of its manifest.
+    pub(crate) artifact: Option<(String, Digest)>,
 }
 
 /// Where charts come from.
@@ -355,6 +357,7 @@ impl ChartSources {
             digest,
             file_name: file_name.clone(),
             notice: None,
+            artifact: None,
         };
         if let Some(bytes) = located.digest.as_ref().and_then(known) {
             return Ok(pulled(Digest::of(&bytes), bytes));

@@ -48,6 +48,7 @@ impl ChartSources {
                     digest: link.digest,
                     file_name: link.file_name,
                     notice: None,
+                    artifact: None,
                 })
             });
             return pulled.ok_or_else(|| offline(request.reference));
@@ -55,13 +56,14 @@ impl ChartSources {
         let named = read(request.reference)?;
         let client = self.client(named.repository(), request.access)?;
         let (reference, file_name) = chosen(&client, &named, request)?;
-        let layer = layer(&client, &reference)?;
+        let (manifest, layer) = layer(&client, &reference)?;
         let _lock = store.and_then(|store| store.lock(layer.digest.as_str()));
         let pulled = |bytes: Vec<u8>| Pulled {
             bytes: bytes.into(),
             digest: layer.digest.clone(),
             file_name: file_name.clone(),
             notice: None,
+            artifact: Some((reference.to_string(), manifest.clone())),
         };
         let link = || Link { digest: layer.digest.clone(), file_name: file_name.clone(), tag: None };
         if let Some(bytes) = store.and_then(|store| store.archive(&layer.digest)) {
@@ -211,8 +213,10 @@ fn tagged(repository: &Repository, version: &str) -> Result<Reference> {
     repository.with_tag(&version.replace('+', "_")).map_err(|error| failure(&error))
 }
 
-fn content(client: &Client, reference: &Reference) -> Result<Content> {
-    client.manifest(reference).and_then(|manifest| manifest.content()).map_err(|error| failure(&error))
+fn content(client: &Client, reference: &Reference) -> Result<(Digest, Content)> {
+    let manifest = client.manifest(reference).map_err(|error| failure(&error))?;
+    let content = manifest.content().map_err(|error| failure(&error))?;
+    Ok((manifest.digest, content))
 }
 
 fn newest(tags: &[String], wanted: Option<&str>, reference: &str) -> Result<String> {
@@ -230,11 +234,12 @@ fn newest(tags: &[String], wanted: Option<&str>, reference: &str) -> Result<Stri
     })
 }
 
-/// The layer with the archive.
-fn layer(client: &Client, reference: &Reference) -> Result<Descriptor> {
+/// The digest of the artifact, and its layer with the archive.
+fn layer(client: &Client, reference: &Reference) -> Result<(Digest, Descriptor)> {
     let none =
         |reason: String| Failure::new(ErrorKind::Invalid, format!("`{reference}` is no chart: {reason}"));
-    let image = match content(client, reference)? {
+    let (digest, content) = content(client, reference)?;
+    let image = match content {
         Content::Image(image) => image,
         Content::Index(index) => {
             let image = |descriptor: &Descriptor| {
@@ -249,16 +254,14 @@ fn layer(client: &Client, reference: &Reference) -> Result<Descriptor> {
         return Err(none(format!("could not load config with mediatype {CONFIG}")));
     }
     let is_archive = |layer: &&Descriptor| LAYERS.contains(&layer.media_type.as_str());
-    image
-        .layers
-        .iter()
-        .find(is_archive)
-        .cloned()
-        .ok_or_else(|| none(format!("manifest does not contain a layer with mediatype {}", LAYERS[0])))
+    let layer = image.layers.iter().find(is_archive).cloned();
+    let layer = layer
+        .ok_or_else(|| none(format!("manifest does not contain a layer with mediatype {}", LAYERS[0])))?;
+    Ok((digest, layer))
 }
 
 fn chart_manifest(client: &Client, repository: &Repository, digest: Digest) -> Result<Option<ImageManifest>> {
-    Ok(match content(client, &repository.with_digest(digest))? {
+    Ok(match content(client, &repository.with_digest(digest))?.1 {
         Content::Image(image) if image.config.media_type == CONFIG => Some(image),
         _ => None,
     })
