@@ -37,7 +37,7 @@ pub use mirror::Mirror;
 pub use publish::{Published, Publisher, Target, Waiting};
 pub use redact::redact;
 pub use revision::HEAD;
-pub use sign::Sign;
+pub use sign::{GpgSigner, Sign, SshSigner};
 pub use tree::{MAX_FILE, Tree};
 
 /// A repository on a server.

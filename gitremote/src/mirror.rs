@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind, Result, cause};
 use crate::fetch::{create, depth_one, open_configured, open_repository};
 use crate::redact::without_account;
 use crate::session::Session;
-use crate::tree::Tree;
+use crate::tree::{Tree, damaged};
 
 /// With more packs than these, looking for objects is slower than to fetch anew.
 const MAX_PACKS: usize = 50;
@@ -190,15 +190,15 @@ fn fetch(
         Conversation::open(&url, Service::UploadPack, &remote.access, &repository, session)?;
     let tips = conversation.branches(branches)?;
     let known = known_tips(folder);
-    let mut wanted: Vec<ObjectId> = Vec::new();
-    for tip in tips.iter().flatten() {
-        if known.contains(&tip.commit) {
-            let tree = repository.find_commit(tip.commit).and_then(|commit| commit.tree().map(drop));
-            tree.map_err(|error| Failed { error: crate::tree::damaged(&cause(&error)), has_history: true })?;
-        } else if !wanted.contains(&tip.commit) {
-            wanted.push(tip.commit);
-        }
+    // Each came with a pack of its own, so that the loss of any pack shows.
+    for commit in &known {
+        let tree = repository.find_commit(*commit).and_then(|commit| commit.tree().map(drop));
+        tree.map_err(|error| Failed { error: damaged(&cause(&error)), has_history: true })?;
     }
+    let mut wanted: Vec<ObjectId> = tips.iter().flatten().map(|tip| tip.commit).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted.retain(|commit| !known.contains(commit));
     if wanted.is_empty() {
         return Ok(tips);
     }

@@ -100,7 +100,7 @@ impl Drop for ProgramTransport {
 }
 
 impl Complaint {
-    fn listen(mut stderr: ChildStderr) -> Self {
+    pub(crate) fn listen(mut stderr: ChildStderr) -> Self {
         let said = Arc::new(Mutex::new(Vec::new()));
         let (ended, end) = channel();
         let heard = Arc::clone(&said);

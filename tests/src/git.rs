@@ -23,6 +23,12 @@ impl GitRepository {
         repository
     }
 
+    /// A repository that somebody else made.
+    #[must_use]
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
     /// Writes files and commits them; the commit's id.
     pub fn commit(&self, files: &[(&str, &str)]) -> String {
         for (path, content) in files {

@@ -18,7 +18,7 @@ use crate::git::isolated_git;
 /// How a server differs from a plain one.
 #[derive(Clone, Debug, Default)]
 pub struct Habits {
-    /// It asks for this user and password.
+    /// It asks for this user and password, or for the password alone as a token.
     pub account: Option<(&'static str, &'static str)>,
     /// It speaks TLS.
     pub tls: bool,
@@ -239,7 +239,8 @@ impl State {
     fn admits(&self, request: &Request) -> bool {
         let Some((user, password)) = self.habits.account else { return true };
         let wanted = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
-        request.header("authorization") == Some(&wanted)
+        let token = format!("Bearer {password}");
+        request.header("authorization").is_some_and(|shown| shown == wanted || shown == token)
     }
 
     fn file(&self, request: &Request, path: &str) -> Vec<u8> {
