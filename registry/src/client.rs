@@ -17,7 +17,7 @@ use crate::problem::Subject;
 use crate::reference::{Reference, Repository};
 use crate::settings::Options;
 use crate::tags::{self, TagList};
-use crate::web::size;
+use crate::web::{Webs, size};
 
 /// What a registry says of itself is short.
 const MAX_ROOT: u64 = 64 << 10;
@@ -34,6 +34,7 @@ pub struct Client {
     options: Options,
     cache: Option<Cache>,
     endpoints: Mutex<HashMap<Site, Arc<Endpoint>>>,
+    webs: Webs,
 }
 
 impl Client {
@@ -41,7 +42,7 @@ impl Client {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let cache = options.cache.clone().map(Cache::new);
-        Self { options, cache, endpoints: Mutex::default() }
+        Self { options, cache, endpoints: Mutex::default(), webs: Webs::default() }
     }
 
     /// Whether a registry lets in who asks.
@@ -92,8 +93,13 @@ impl Client {
     /// Where it does not exist, or the registry cannot be asked.
     pub fn digest(&self, reference: &Reference) -> Result<Digest> {
         let endpoint = self.endpoint(reference.repository())?;
-        let read = endpoint.fetch(&call(&endpoint, reference, Method::HEAD), MAX_MANIFEST)?;
-        match stated_digest(&read, reference)? {
+        let head = endpoint.fetch(&call(&endpoint, reference, Method::HEAD), MAX_MANIFEST);
+        let stated = match &head {
+            Ok(read) => stated_digest(read, reference)?,
+            Err(error) if may_say_more(error.kind()) => None,
+            Err(error) => return Err(error.clone()),
+        };
+        match stated {
             Some(digest) => Ok(digest),
             None => self.download(&endpoint, reference).map(|manifest| manifest.digest),
         }
@@ -191,11 +197,16 @@ impl Client {
         if let Some(endpoint) = endpoints.get(&site) {
             return Ok(Arc::clone(endpoint));
         }
-        let settings = place.map(|place| &self.options.registries[place]);
-        let endpoint = Arc::new(Endpoint::new(&site.0, &self.options, settings)?);
+        let endpoint = Arc::new(Endpoint::new(&site.0, &self.options, place, &self.webs)?);
         endpoints.insert(site, Arc::clone(&endpoint));
         Ok(endpoint)
     }
+}
+
+/// Whether to download what cannot be asked for by HEAD: not every registry knows that, and no answer to it has a body
+/// that tells a missing repository from a missing tag.
+fn may_say_more(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Protocol | ErrorKind::ManifestUnknown)
 }
 
 fn manifest_url(endpoint: &Endpoint, reference: &Reference) -> String {
@@ -217,4 +228,15 @@ fn stated_digest(read: &Read, reference: &Reference) -> Result<Option<Digest>> {
             format!("the registry gives no digest for `{reference}` that can be used"),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_may_share_a_client() {
+        fn is_shared<T: Send + Sync>() {}
+        is_shared::<Client>();
+    }
 }

@@ -15,7 +15,7 @@ use crate::problem::{self, Subject};
 use crate::reference::{DOCKER_HUB, Repository};
 use crate::retry::{Failure, is_passing, retry_after, with_retries};
 use crate::settings::{Options, RegistrySettings, Retry};
-use crate::web::{Answer, Request, Web};
+use crate::web::{Answer, Request, Web, Webs};
 
 /// Where Docker Hub's API is.
 const HUB_API: &str = "https://registry-1.docker.io";
@@ -26,7 +26,7 @@ pub(crate) struct Endpoint {
     base: Url,
     default_namespace: Option<String>,
     pub(crate) foreign_links: bool,
-    web: Web,
+    web: Arc<Web>,
     limiter: Limiter,
     authenticator: Authenticator,
     retry: Retry,
@@ -50,18 +50,16 @@ pub(crate) struct Read {
 }
 
 impl Endpoint {
-    pub(crate) fn new(
-        registry: &str,
-        options: &Options,
-        settings: Option<&RegistrySettings>,
-    ) -> Result<Self> {
+    /// For a registry, by those of the settings that are for it.
+    pub(crate) fn new(registry: &str, options: &Options, place: Option<usize>, webs: &Webs) -> Result<Self> {
+        let settings = place.map(|place| &options.registries[place]);
         let base = base(registry, settings)?;
         let source = settings.and_then(|settings| settings.credentials.as_ref());
         let source = source.or(options.credentials.as_ref()).map(Arc::clone);
         let is_plain = base.scheme() == "http";
         Ok(Self {
             registry: registry.to_owned(),
-            web: Web::new(&options.user_agent, options.timeout, settings, &base)?,
+            web: webs.get(options, place, &base)?,
             base,
             default_namespace: settings.and_then(|settings| settings.default_namespace.clone()),
             foreign_links: settings.is_some_and(|settings| settings.foreign_links),
@@ -73,10 +71,16 @@ impl Endpoint {
 
     /// The address of something below `/v2/`.
     pub(crate) fn url(&self, repository: &Repository, rest: &str) -> Url {
+        self.below(&format!("{}/{rest}", self.full_name(repository)))
+    }
+
+    /// The name as the registry has it.
+    fn full_name(&self, repository: &Repository) -> String {
         let name = repository.name();
-        let namespace = self.default_namespace.as_deref().filter(|_| !name.contains('/'));
-        let prefix = namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
-        self.below(&format!("{prefix}{name}/{rest}"))
+        match &self.default_namespace {
+            Some(namespace) if !name.contains('/') => format!("{namespace}/{name}"),
+            _ => name.to_owned(),
+        }
     }
 
     /// The address that tells whether one is let in.
@@ -140,7 +144,7 @@ impl Endpoint {
         call: &Call<'_>,
         receive: impl FnOnce(Answer) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let repository = call.repository.map_or("", Repository::name);
+        let repository = &self.asked_for(call);
         let header = self.authenticator.header(repository, &self.web)?;
         let (mut permit, mut answer) = self.ask(call, header.as_ref())?;
         if is_challenge(&answer) {
@@ -161,6 +165,11 @@ impl Endpoint {
         let outcome = self.judge(call, answer, receive);
         drop(permit);
         outcome
+    }
+
+    /// The repository that one must be let in to, if it is one.
+    fn asked_for(&self, call: &Call<'_>) -> String {
+        call.repository.map(|repository| self.full_name(repository)).unwrap_or_default()
     }
 
     fn ask(&self, call: &Call<'_>, header: Option<&HeaderValue>) -> Result<(Permit<'_>, Answer), Failure> {
@@ -196,8 +205,7 @@ impl Endpoint {
     }
 
     fn unauthorized(&self, call: &Call<'_>, answer: Answer) -> Error {
-        let repository = call.repository.map_or("", Repository::name);
-        let has_credential = self.authenticator.has_credential(repository);
+        let has_credential = self.authenticator.has_credential(&self.asked_for(call));
         let error = problem::error(&self.registry, call.repository, call.subject, answer);
         if error.kind() != ErrorKind::Unauthorized {
             return error;
@@ -257,7 +265,8 @@ mod tests {
     use super::*;
 
     fn endpoint(settings: &RegistrySettings) -> Endpoint {
-        Endpoint::new("r.example", &Options::default(), Some(settings)).unwrap()
+        let options = Options { registries: vec![settings.clone()], ..Options::default() };
+        Endpoint::new("r.example", &options, Some(0), &Webs::default()).expect("they are valid")
     }
 
     #[test]
@@ -286,8 +295,8 @@ mod tests {
         let settings =
             RegistrySettings { api: Some("https://r.example/base".to_owned()), ..Default::default() };
         let from = Url::parse("https://r.example/base/v2/a/tags/list").unwrap();
-        let endpoint = endpoint(&settings);
-        let leads = |link: &str| endpoint.follow(&from, link).map(String::from).ok();
+        let strict = endpoint(&settings);
+        let leads = |link: &str| strict.follow(&from, link).map(String::from).ok();
         let page = "https://r.example/base/v2/a/tags/list?last=x";
         let next = Some(page.to_owned());
         assert_eq!(leads("?last=x"), next);
@@ -297,8 +306,7 @@ mod tests {
         assert_eq!(leads("https://evil.example/v2/a/tags/list"), None);
         assert_eq!(leads("https://r.example:8443/v2/a/tags/list"), None);
         assert_eq!(leads("//evil.example/v2/"), None);
-        let relaxed = RegistrySettings { foreign_links: true, ..settings.clone() };
-        let relaxed = Endpoint::new("r.example", &Options::default(), Some(&relaxed)).unwrap();
+        let relaxed = endpoint(&RegistrySettings { foreign_links: true, ..settings });
         assert_eq!(
             relaxed.follow(&from, "http://internal:8081/v2/a/tags/list?last=x").unwrap().to_string(),
             page

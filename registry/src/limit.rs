@@ -55,14 +55,14 @@ impl Limiter {
         let wait = state.reserve(Instant::now(), self.interval);
         drop(state);
         thread::sleep(wait);
+        let mut patience = patience;
         loop {
             let pause = self.pause_left();
             if pause.is_zero() {
                 return Ok(permit);
             }
-            if pause > patience {
-                return Err(pause);
-            }
+            // Others may be told to wait even longer meanwhile.
+            patience = patience.checked_sub(pause).ok_or(pause)?;
             thread::sleep(pause);
         }
     }

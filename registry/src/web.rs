@@ -2,9 +2,10 @@
 //! server. Who asks is shown to the first server only, never to another one that a redirect leads to; what was asked for
 //! over TLS is not taken without; bodies have an end.
 
+use std::collections::HashMap;
 use std::error::Error as _;
 use std::io::{self, Read};
-use std::sync::Once;
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use reqwest::blocking::{Client, ClientBuilder, Response};
@@ -14,7 +15,7 @@ use reqwest::{Certificate, Identity, Method, StatusCode, Url};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::retry::Failure;
-use crate::settings::RegistrySettings;
+use crate::settings::{Options, RegistrySettings};
 
 /// As many as browsers follow.
 const MAX_REDIRECTS: usize = 10;
@@ -27,6 +28,19 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Web {
     client: Client,
     timeout: Duration,
+}
+
+/// The connections of a client: registries that want nothing particular of TLS share theirs.
+#[derive(Debug, Default)]
+pub(crate) struct Webs(Mutex<HashMap<Kind, Arc<Web>>>);
+
+/// What tells connections apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Kind {
+    /// The settings that say how TLS is spoken.
+    settings: Option<usize>,
+    is_loopback: bool,
+    is_plain: bool,
 }
 
 /// What is asked.
@@ -49,33 +63,45 @@ pub(crate) struct Answer {
     deadline: Instant,
 }
 
+impl Webs {
+    /// What speaks to an address, by those of the settings that are for it.
+    pub(crate) fn get(&self, options: &Options, place: Option<usize>, base: &Url) -> Result<Arc<Web>> {
+        let settings = |place: &usize| &options.registries[*place];
+        let place = place.filter(|place| settings(place).changes_tls());
+        let is_loopback = is_loopback(base.host_str().unwrap_or_default());
+        let kind = Kind { settings: place, is_loopback, is_plain: base.scheme() == "http" };
+        let mut webs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(web) = webs.get(&kind) {
+            return Ok(Arc::clone(web));
+        }
+        let web = Arc::new(Web::new(options, place.as_ref().map(settings), &kind, base)?);
+        webs.insert(kind, Arc::clone(&web));
+        Ok(web)
+    }
+}
+
 impl Web {
-    pub(crate) fn new(
-        user_agent: &str,
-        timeout: Duration,
-        settings: Option<&RegistrySettings>,
-        base: &Url,
-    ) -> Result<Self> {
+    fn new(options: &Options, settings: Option<&RegistrySettings>, kind: &Kind, base: &Url) -> Result<Self> {
         let host = base.host_str().unwrap_or_default();
-        let wrong = |error: &reqwest::Error| {
-            let reason = format!("a connection to `{host}` cannot be prepared: {}", innermost(error));
-            Error::new(ErrorKind::Tls, reason)
-        };
         let prepare = || {
-            let builder = builder(user_agent, timeout);
+            let builder = builder(&options.user_agent, options.timeout);
             // As Go's: a proxy is not asked for what is on this machine.
-            Ok::<_, Error>(if is_loopback(host) { builder.no_proxy() } else { builder })
+            if kind.is_loopback { builder.no_proxy() } else { builder }
         };
         let builder = match settings {
-            Some(settings) => settings.apply(prepare()?, host)?,
-            None => prepare()?,
+            Some(settings) => settings.apply(prepare(), host)?,
+            None => prepare(),
         };
         let client = match builder.build() {
             // A machine without authorities can still speak to a registry without TLS.
-            Err(_) if base.scheme() == "http" => prepare()?.tls_certs_only([]).build(),
+            Err(_) if kind.is_plain => prepare().tls_certs_only([]).build(),
             outcome => outcome,
         };
-        Ok(Self { client: client.map_err(|error| wrong(&error))?, timeout })
+        let client = client.map_err(|error| {
+            let reason = format!("a connection to `{host}` cannot be prepared: {}", innermost(&error));
+            Error::new(ErrorKind::Tls, reason)
+        })?;
+        Ok(Self { client, timeout: options.timeout })
     }
 
     /// Asks, and goes where redirects lead.
@@ -169,6 +195,10 @@ impl Answer {
 }
 
 impl RegistrySettings {
+    fn changes_tls(&self) -> bool {
+        self.insecure_tls || self.authorities.is_some() || self.client_certificate.is_some()
+    }
+
     fn apply(&self, mut builder: ClientBuilder, host: &str) -> Result<ClientBuilder> {
         let wrong = |what: &str, error: &reqwest::Error| {
             let reason = format!("the {what} for `{host}` cannot be used: {}", innermost(error));

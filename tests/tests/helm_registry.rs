@@ -1,5 +1,9 @@
 //! Charts in a real registry: logging in, pulling, logging out.
 
+use std::env;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
 use tests::{DockerRegistry, Folder, Outcome, RegistryHabits};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
@@ -132,4 +136,41 @@ fn a_file_that_cannot_be_read_is_left_alone() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("a/config.json"), "{}", outcome.stderr);
     assert_eq!(folder.read("a/config.json").as_deref(), Some("{bad"));
+}
+
+/// A helper keeps what it is told in a file beside it, and says it again.
+#[test]
+fn a_helper_keeps_accounts_in_place_of_the_file() {
+    let registry = registry(RegistryHabits::default());
+    let host = registry.host();
+    let helper = r#"#!/bin/sh
+kept="$(dirname "$0")/kept"
+case "$1" in
+  store) cat > "$kept" ;;
+  erase) rm "$kept" ;;
+  get) read -r server; if grep -q "\"$server\"" "$kept" 2> /dev/null; then cat "$kept"; else
+    echo "credentials not found in native keychain"; exit 1; fi ;;
+esac
+"#;
+    let config = format!(r#"{{"credHelpers": {{"{host}": "test"}}}}"#);
+    let folder = Folder::with(&[("bin/docker-credential-test", helper), ("a/config.json", &config)]);
+    let path = folder.path("bin/docker-credential-test");
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path("bin").display(), env::var("PATH").unwrap());
+    let helm = |arguments: &[&str]| {
+        let fixed = ["helm", "--registry-config", "a/config.json"];
+        let arguments = [&[fixed[0]], arguments, &fixed[1..]].concat();
+        folder.run_at_home(RENDERER, &arguments, &[("PATH", &path)])
+    };
+    let chart = format!("oci://{host}/charts/web");
+    let pull = || helm(&["pull", &chart, "--plain-http"]).code;
+    assert_eq!(pull(), Some(1));
+    let login = helm(&["registry", "login", &host, "-uci", "-ps3cret", "--plain-http"]);
+    assert_eq!(login.code, Some(0), "{}", login.stderr);
+    let kept = format!(r#"{{"Secret":"s3cret","ServerURL":"{host}","Username":"ci"}}"#);
+    assert_eq!(folder.read("bin/kept"), Some(kept));
+    assert_eq!(folder.read("a/config.json").as_deref(), Some(config.as_str()));
+    assert_eq!(pull(), Some(0));
+    assert_eq!(helm(&["registry", "logout", &host]).code, Some(0));
+    assert_eq!((folder.read("bin/kept"), pull()), (None, Some(1)));
 }

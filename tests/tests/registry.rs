@@ -68,10 +68,11 @@ fn what_is_missing_is_named() {
         "`{host}/team/nope` is not found: `{host}` has no such repository (it says: repository name not known to registry)"
     );
     assert_eq!(error.message(), want);
-    // To HEAD there is no body that tells repository and tag apart.
+    // Of a manifest this registry says the same where it has no such repository.
     for reference in ["team/app:9.9.9", "team/nope:1"] {
         let error = client.digest(&image(&registry, reference)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ManifestUnknown);
+        assert!(error.message().contains("(it says: manifest unknown)"), "{error}");
     }
     let error = client.manifest(&image(&registry, "team/app:9.9.9")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ManifestUnknown);

@@ -383,6 +383,34 @@ fn a_digest_that_is_not_stated_is_worked_out() {
 }
 
 #[test]
+fn a_registry_that_does_not_know_head_is_asked_otherwise() {
+    let server = StandIn::start(|request| match request.method.as_str() {
+        "HEAD" => Reply::new(405),
+        _ => Reply::new(200).body("{}"),
+    });
+    assert_eq!(client(&server).digest(&tagged(&server, "1")).unwrap(), Digest::of(b"{}"));
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn a_default_namespace_is_part_of_the_name_that_is_asked_for() {
+    let (server, _) = with_tokens(60.0);
+    let settings = RegistrySettings { default_namespace: Some("library".to_owned()), ..settings(&server) };
+    let options =
+        Options { registries: vec![settings], credentials: Some(Arc::new(me())), ..options(&server) };
+    let client = Client::new(options);
+    for (name, requests) in [("nginx", 3), ("redis", 2)] {
+        client.tags(&Repository::new(&server.host(), name).unwrap()).unwrap();
+        let asked = server.requests();
+        assert_eq!(asked.len(), requests);
+        assert!(
+            asked[requests - 2].ends_with(&format!("scope=repository%3Alibrary%2F{name}%3Apull")),
+            "{asked:?}"
+        );
+    }
+}
+
+#[test]
 fn what_is_not_what_its_digest_says_is_refused() {
     let server = StandIn::start(|_| {
         let stated = Digest::of(b"something else");

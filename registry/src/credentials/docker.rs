@@ -111,11 +111,8 @@ impl DockerConfig {
     }
 
     fn ask_helper(&self, helper: &str, server: &str) -> Result<Option<Credential>> {
-        let is_name = helper.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-        if !is_name {
-            return Err(missing(&self.name(), "it names a helper that is no program"));
-        }
-        let program = OsString::from(format!("docker-credential-{helper}"));
+        let program = program::helper(helper)
+            .ok_or_else(|| missing(&self.name(), "it names a helper that is no program"))?;
         self.helped.get(&format!("{helper} {server}"), || {
             let written = program::run(&program, &["get"], server.as_bytes(), TIMEOUT)?;
             if written.succeeded {

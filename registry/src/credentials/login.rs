@@ -4,7 +4,6 @@
 //! was. It refuses a file that it cannot read. Many may do this at once.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -40,7 +39,7 @@ pub fn log_in(path: &Path, registry: &str, credential: &Credential) -> Result<()
             Credential::Identity(token) | Credential::Bearer(token) => ("<token>", token.expose()),
         };
         let entry = json!({"ServerURL": key, "Username": user, "Secret": secret});
-        return ask_helper(&helper, "store", &entry.to_string());
+        return ask_helper(path, &helper, "store", &entry.to_string());
     }
     let entry = match credential {
         Credential::Basic { user, password } => {
@@ -66,7 +65,7 @@ pub fn log_out(path: &Path, registry: &str) -> Result<()> {
     let mut config = load(path)?;
     if let Some(helper) = helper(&config, &registry) {
         let key = if registry == DOCKER_HUB { HUB_KEY } else { registry.as_str() };
-        ask_helper(&helper, "erase", key)?;
+        ask_helper(path, &helper, "erase", key)?;
     }
     auths(&mut config, path)?.retain(|key, _| !is_for_host(key, &registry));
     store(path, &config)
@@ -98,11 +97,9 @@ fn helper(config: &Config, registry: &str) -> Option<String> {
     helper.and_then(Value::as_str).filter(|helper| !helper.is_empty()).map(str::to_owned)
 }
 
-fn ask_helper(helper: &str, what: &str, input: &str) -> Result<()> {
-    let program = OsString::from(format!("docker-credential-{helper}"));
-    if helper.contains('/') {
-        return Err(program::failed(&program, "it is no name of a program"));
-    }
+fn ask_helper(path: &Path, helper: &str, what: &str, input: &str) -> Result<()> {
+    let wrong = || missing(&path.display().to_string(), "it names a helper that is no program");
+    let program = program::helper(helper).ok_or_else(wrong)?;
     let written = program::run(&program, &[what], input.as_bytes(), TIMEOUT)?;
     if written.succeeded { Ok(()) } else { Err(program::failed(&program, &format!("it cannot {what} it"))) }
 }

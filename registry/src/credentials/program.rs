@@ -95,9 +95,9 @@ pub(super) fn run(
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(failed(program, "it has no input and output"));
     };
-    // What is written is shorter than what a pipe holds, and the program may not want it.
-    let _ = stdin.write_all(input);
-    drop(stdin);
+    let input = input.to_owned();
+    // The program may not want it.
+    thread::spawn(move || drop(stdin.write_all(&input)));
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut output = Vec::new();
@@ -139,6 +139,12 @@ fn end(child: &mut Child) {
     // It may have ended by itself; until it is waited for, its number is no other's.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     let _ = child.wait();
+}
+
+/// The program behind a helper of Docker's, as it is named in a configuration.
+pub(super) fn helper(name: &str) -> Option<OsString> {
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    is_name.then(|| OsString::from(format!("docker-credential-{name}")))
 }
 
 pub(super) fn failed(program: &OsStr, reason: &str) -> Error {
