@@ -5,6 +5,7 @@
 
 mod capabilities;
 mod chart;
+mod cluster;
 mod dependencies;
 mod error;
 mod funcs;
@@ -24,6 +25,7 @@ mod warning;
 
 pub use capabilities::{API_VERSIONS, KubeVersion};
 pub use chart::{Chart, Dependency, File, IgnoreRules, Lock, Metadata, archive, pack};
+pub use cluster::Cluster;
 pub use dependencies::process_dependencies;
 pub use error::{DEBUG_ADVICE, Error, ErrorKind, Step};
 pub use options::Options;

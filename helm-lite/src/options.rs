@@ -1,8 +1,11 @@
 //! What a rendering is told beside the chart and its values.
 
+use std::sync::Arc;
+
 use gotemplate::{Limits, Now, Random};
 
 use crate::capabilities::KubeVersion;
+use crate::cluster::Cluster;
 
 /// The release, the cluster as it is pretended to be, and what templates are given of the world.
 #[derive(Clone)]
@@ -29,6 +32,8 @@ pub struct Options<'a> {
     pub random: Option<&'a Random<'a>>,
     /// The name of the local time zone in the IANA database.
     pub zone: &'a str,
+    /// The objects that `lookup` finds; without any there is no cluster to ask.
+    pub cluster: Option<Arc<Cluster>>,
     /// When to give up, for each template.
     pub limits: Limits,
 }
@@ -48,6 +53,7 @@ impl Default for Options<'_> {
             now: Now::default(),
             random: None,
             zone: "UTC",
+            cluster: None,
             limits: Limits::default(),
         }
     }

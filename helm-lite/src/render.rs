@@ -113,7 +113,7 @@ impl<'c> Plan<'c> {
     }
 
     fn execute(&self, set: &TemplateSet, options: &Options<'_>) -> Result<Output> {
-        let host = Host { lint: options.lint, ..Host::default() };
+        let host = Host { lint: options.lint, cluster: options.cluster.clone(), ..Host::default() };
         let unstable = RefCell::new(BTreeSet::new());
         let fill = options.random.map(|random| {
             let (host, unstable) = (&host, &unstable);

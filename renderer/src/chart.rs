@@ -6,13 +6,14 @@ pub(crate) mod text;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
-use helm_lite::{Chart, Code, HelmVersion, KubeVersion, Options, Warning};
+use helm_lite::{Chart, Cluster, Code, HelmVersion, KubeVersion, Options, Warning};
 
 use self::text::{Selection, Text};
 use crate::charts::{self, Location};
@@ -44,6 +45,8 @@ pub(crate) struct Release<'r> {
     pub(crate) checks_schemas: bool,
     /// Whether what was rendered is wanted also where it is no YAML.
     pub(crate) debug: bool,
+    /// The objects that `lookup` finds.
+    pub(crate) cluster: Option<&'r Arc<Cluster>>,
 }
 
 /// The values that a user gives, as typed.
@@ -153,6 +156,7 @@ pub(crate) fn render_loaded(
         now: now(),
         random: Some(&random),
         zone: &zone,
+        cluster: release.cluster.cloned(),
         limits: limits(),
         ..Options::default()
     };

@@ -70,6 +70,7 @@ impl ChartTargets {
             version: VERSION,
             checks_schemas: true,
             debug: false,
+            cluster: None,
         };
         let rendered = chart::render_loaded(loaded.chart.clone(), user, &release, warnings)?;
         let selection =

@@ -36,15 +36,25 @@ impl Default for Programs {
 
 impl FunctionRunner for Programs {
     fn run(&self, function: &Function<'_>) -> Result<String, String> {
-        let shown = function.program.display();
-        let child = spawn(function).map_err(|error| format!("cannot run the function `{shown}`: {error}"))?;
-        let finished = self.finish(child, function.input.as_bytes().to_vec());
+        self.pipe("function", function)
+    }
+}
+
+impl Programs {
+    /// Runs a program that is `what` to the user.
+    ///
+    /// # Errors
+    /// A sentence for the user, with what the program wrote to its standard error.
+    pub(crate) fn pipe(&self, what: &str, program: &Function<'_>) -> Result<String, String> {
+        let shown = program.program.display();
+        let child = spawn(program).map_err(|error| format!("cannot run the {what} `{shown}`: {error}"))?;
+        let finished = self.finish(child, program.input.as_bytes().to_vec());
         let Finished { status, output, complaint } =
-            finished.map_err(|sentence| format!("the function `{shown}` {sentence}"))?;
+            finished.map_err(|sentence| format!("the {what} `{shown}` {sentence}"))?;
         if !status.success() {
-            return Err(with_complaint(&format!("the function `{shown}` failed: {status}"), &complaint));
+            return Err(with_complaint(&format!("the {what} `{shown}` failed: {status}"), &complaint));
         }
-        String::from_utf8(output).map_err(|_| format!("the function `{shown}` printed what is not UTF-8"))
+        String::from_utf8(output).map_err(|_| format!("the {what} `{shown}` printed what is not UTF-8"))
     }
 }
 

@@ -57,6 +57,7 @@ impl<'r> Inflator<'r> {
             version: VERSION,
             checks_schemas: true,
             debug: false,
+            cluster: None,
         };
         let rendered = chart::render_loaded(loaded.chart.clone(), &user, &release, warnings)?;
         let text = rendered

@@ -8,6 +8,7 @@ mod chart;
 mod chart_target;
 mod charts;
 pub mod cli;
+mod cluster;
 mod config;
 mod dependencies;
 mod error;

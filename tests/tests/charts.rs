@@ -165,3 +165,78 @@ mod version {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
     }
 }
+
+mod lookup {
+    use super::*;
+
+    const OBJECTS: &str = "\
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Secret, metadata: {name: db, namespace: prod}, data: {password: c2VjcmV0}}
+";
+
+    fn repository() -> Folder {
+        let template = "password: {{ (lookup \"v1\" \"Secret\" \"prod\" \"db\").data.password }}\n\
+                        others: {{ len (lookup \"v1\" \"ConfigMap\" \"prod\" \"\").items }}\n";
+        Folder::with(&[
+            ("web/Chart.yaml", CHART),
+            ("web/templates/a.yaml", template),
+            ("objects.yaml", OBJECTS),
+            (
+                "dump/b/more.json",
+                "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": \"a\", \"namespace\": \"prod\"}}",
+            ),
+            ("dump/notes.txt", "no object"),
+            ("bad.yaml", "kind: Secret\n"),
+        ])
+    }
+
+    #[test]
+    fn objects_are_found_in_files_and_folders() {
+        let arguments = ["helm", "template", "web", "--lookup-from", "objects.yaml", "--lookup-from", "dump"];
+        let outcome = renderer(&repository(), &arguments);
+        prints(&outcome, "---\n# Source: web/templates/a.yaml\npassword: c2VjcmV0\nothers: 1\n");
+        assert_eq!(outcome.stderr, "");
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for (path, message) in [
+            ("bad.yaml", "the object has no `apiVersion` or no `kind`\n  --> bad.yaml:1:1"),
+            ("none.yaml", "cannot read `none.yaml`"),
+        ] {
+            let outcome = renderer(&repository(), &["helm", "template", "web", "--lookup-from", path]);
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
+            assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+        }
+    }
+}
+
+mod post_renderer {
+    use super::*;
+
+    #[test]
+    fn a_program_has_the_last_word() {
+        let arguments = ["helm", "template", "charts/web", "--no-hooks", "--post-renderer", "sed"];
+        let program = ["--post-renderer-args", "-e", "--post-renderer-args", "s/red/green/"];
+        let outcome = renderer(&repository(), &[&arguments[..], &program].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        assert!(outcome.stdout.ends_with("data: {on: yes, color: 'green'}\n"), "{}", outcome.stdout);
+    }
+
+    #[test]
+    fn a_program_that_fails_or_prints_no_manifests_is_an_error() {
+        for (program, script, message) in [
+            ("sh", "echo no way >&2; exit 3", "the post-renderer `sh` failed: exit status: 3\nno way"),
+            ("sh", "echo - a", "the post-renderer `sh` printed what is no manifest: YAML parse error on sh"),
+            ("./nothing", "", "cannot run the post-renderer `./nothing`"),
+        ] {
+            let arguments = ["helm", "template", "charts/web", "--post-renderer", program];
+            let program = ["--post-renderer-args", "-c", "--post-renderer-args", script];
+            let outcome = renderer(&repository(), &[&arguments[..], &program].concat());
+            assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+        }
+    }
+}

@@ -9,10 +9,12 @@ mod yaml;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use gotemplate::funcs::{DURATIONS, SPRIG};
 use gotemplate::{Function, Functions, Str};
 
+use crate::cluster::Cluster;
 pub(crate) use template::{FAILURE, without_no_value};
 pub(crate) use yaml::{node_value, to_yaml};
 
@@ -30,6 +32,8 @@ pub(crate) struct Host {
     pub(crate) included: RefCell<HashMap<Str, u32>>,
     /// Whether `required` and `fail` let templates go on.
     pub(crate) lint: bool,
+    /// What `lookup` asks.
+    pub(crate) cluster: Option<Arc<Cluster>>,
     /// The template file that is being executed.
     pub(crate) file: RefCell<String>,
     /// The files that looked for objects of the cluster.

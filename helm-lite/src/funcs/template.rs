@@ -96,9 +96,13 @@ fn give_up(context: &Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Err(CallError::new(text(args, 0).to_text()).marked(FAILURE))
 }
 
-/// There is no cluster, so nothing is found.
-fn lookup(context: &mut Context<'_>, _: &[Value]) -> Result<Value, CallError> {
+/// Where there is no cluster, nothing is found.
+fn lookup(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     if let Some(host) = context.host::<Host>() {
+        if let Some(cluster) = &host.cluster {
+            let argument = |number| text(args, number).to_text().into_owned();
+            return Ok(cluster.lookup(&argument(0), &argument(1), &argument(2), &argument(3)));
+        }
         host.lookups.borrow_mut().insert(host.file.borrow().clone());
     }
     Ok(Value::map::<&str>([]))

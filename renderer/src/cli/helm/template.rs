@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use helm_lite::HelmVersion;
+use helm_lite::manifest::{self, Rendered};
+use kustomize::Function;
 
 use super::flags::InertFlags;
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
@@ -15,8 +18,10 @@ use super::values::ValueFlags;
 use crate::chart::text::{Selection, Text, push_document};
 use crate::chart::{self, DEFAULT_NAME, Release};
 use crate::charts::Location;
+use crate::cluster;
 use crate::dependencies::Manager;
 use crate::error::{Error, ErrorKind, Result};
+use crate::functions::Programs;
 use crate::output;
 use crate::report::Reporter;
 
@@ -33,7 +38,11 @@ Examples:
   renderer helm template web oci://registry.example.com/charts/web --version 1.2.3
 
   # one template of it
-  renderer helm template web charts/web -s templates/deployment.yaml";
+  renderer helm template web charts/web -s templates/deployment.yaml
+
+  # with what a cluster has
+  kubectl get secrets,configmaps -A -o yaml > objects.yaml
+  renderer helm template web charts/web --lookup-from objects.yaml";
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Arguments {
@@ -112,6 +121,18 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     debug: bool,
 
+    /// Answer `lookup` from the Kubernetes objects in this file, or in the files of this folder (repeatable)
+    #[arg(long, value_name = "PATH")]
+    lookup_from: Vec<PathBuf>,
+
+    /// Print what this program makes of the manifests: it reads them on its standard input, hooks too
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["output_dir", "show_only"])]
+    post_renderer: Option<PathBuf>,
+
+    /// An argument for that program (repeatable)
+    #[arg(long, value_name = "ARGUMENT", requires = "post_renderer", allow_hyphen_values = true)]
+    post_renderer_args: Vec<String>,
+
     /// The generation of helm to render as
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
     helm_version: String,
@@ -145,6 +166,10 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     reporter.set_quiet(arguments.quiet);
     arguments.refuse_cluster()?;
     let (name, path) = arguments.name_and_chart()?;
+    let cluster = match arguments.lookup_from.as_slice() {
+        [] => None,
+        paths => Some(Arc::new(cluster::read(paths)?)),
+    };
     let release = Release {
         name: &name,
         namespace: arguments.namespace.as_deref(),
@@ -154,6 +179,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
         checks_schemas: !arguments.skip_schema_validation,
         debug: arguments.debug,
+        cluster: cluster.as_ref(),
     };
     let chart = arguments.source.locate(path, &arguments.access, &arguments.home, reporter)?;
     arguments.update_dependencies(&chart)?;
@@ -173,6 +199,9 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     if let Some(fault) = &rendered.fault {
         output::to_stdout(&chosen().unwrap_or_default())?;
         return Err(fault.clone());
+    }
+    if let Some(program) = &arguments.post_renderer {
+        return output::to_stdout(&post_rendered(&text.whole(), program, &arguments.post_renderer_args)?);
     }
     match arguments.output_dir.as_deref().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => write_files(text, folder, arguments.release_name.then_some(name.as_str())),
@@ -223,6 +252,20 @@ impl Arguments {
         };
         Err(Error::new(ErrorKind::Usage, format!("`{flag}` needs a cluster, and this renders without one")))
     }
+}
+
+/// What a program makes of the manifests, which must be manifests too.
+fn post_rendered(manifests: &str, program: &Path, arguments: &[String]) -> Result<String> {
+    let directory = Path::new(".");
+    let run = Function { program, arguments, environment: &[], directory, input: manifests };
+    let text = Programs::default()
+        .pipe("post-renderer", &run)
+        .map_err(|sentence| Error::new(ErrorKind::Input, sentence))?;
+    let file = Rendered { path: program.display().to_string(), text };
+    manifest::sort(std::slice::from_ref(&file)).map_err(|error| {
+        error.prefix(format_args!("the post-renderer `{}` printed what is no manifest", file.path))
+    })?;
+    Ok(file.text)
 }
 
 /// Writes a file for each template below a folder, each whole, and a line for each document.
