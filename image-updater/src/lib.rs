@@ -14,6 +14,7 @@ mod edit;
 mod error;
 mod filter;
 mod find;
+pub mod forge;
 mod input;
 pub mod look;
 pub mod message;
