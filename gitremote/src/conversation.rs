@@ -233,8 +233,10 @@ fn tip(reference: &Ref) -> Result<Tip> {
     }
     let name = name.strip_prefix(b"refs/heads/").map_or(name, ByteSlice::as_bstr);
     let branch = name.to_str().map_err(|_| Error::new(ErrorKind::Invalid, "a branch's name is no UTF-8"))?;
-    let commit = commit
-        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("the branch `{branch}` has no commit yet")))?;
+    let commit = commit.ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, format!("the branch `{branch}` has no commit yet"))
+            .hint("push a first commit to it")
+    })?;
     Ok(Tip { branch: branch.to_owned(), commit: commit.to_owned() })
 }
 

@@ -117,7 +117,7 @@ impl Mirror {
         note_tip(&self.folder, commit)
     }
 
-    /// A handle with the configuration of whoever runs this.
+    /// Where the repository is.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -259,7 +259,53 @@ fn name(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
+    use crate::Access;
+
+    fn remote() -> Remote {
+        Remote {
+            url: "https://host/org/config".to_owned(),
+            access: Access::new("test", Duration::from_secs(1)),
+        }
+    }
+
+    #[test]
+    fn a_mirror_that_has_grown_is_made_anew() {
+        let cache = tempfile::tempdir().unwrap();
+        let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
+        let id = ObjectId::null(gix::hash::Kind::Sha1);
+        note_tip(mirror.folder(), id).unwrap();
+        drop(mirror);
+        let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
+        assert_eq!(known_tips(mirror.folder()), [id]);
+        for number in 0..2 * MAX_PACKS {
+            fs::write(mirror.folder().join(format!("objects/pack/pack-{number}.pack")), "").unwrap();
+        }
+        drop(mirror);
+        let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
+        assert!(known_tips(mirror.folder()).is_empty());
+        assert_eq!(fs::read_dir(mirror.folder().join("objects/pack")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_mirror_is_open_once() {
+        let cache = tempfile::tempdir().unwrap();
+        let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
+        let (sender, opened) = channel();
+        let folder = cache.path().to_owned();
+        let other = thread::spawn(move || {
+            let _mirror = Mirror::cached(&folder, &remote()).unwrap();
+            sender.send(()).unwrap();
+        });
+        assert!(opened.recv_timeout(Duration::from_millis(100)).is_err());
+        drop(mirror);
+        opened.recv().unwrap();
+        other.join().unwrap();
+    }
 
     #[test]
     fn a_mirror_is_named_without_who_asks() {

@@ -250,3 +250,43 @@ fn push_options_reach_the_hooks() {
     pushed(publish(&mirror, &remote, &target, |tree| bump(tree, "1.1.0")).0);
     assert_eq!(folder.read("said").as_deref(), Some("2 merge_request.create a=b c\n"));
 }
+
+#[test]
+fn what_only_takes_commits_is_pushed_to_by_its_full_name() {
+    let (_folder, config, remote) = on_disk();
+    let mirror = Mirror::temporary().unwrap();
+    let target = Target { branch: Some("refs/for/main".to_owned()), ..Target::default() };
+    let (branch, commits, _) = pushed(publish(&mirror, &remote, &target, |tree| bump(tree, "1.1.0")).0);
+    assert_eq!(branch, "refs/for/main");
+    assert_eq!(config.git(&["rev-parse", "refs/for/main"]), commits[0]);
+    assert_eq!(config.subjects("main"), ["change"]);
+}
+
+#[test]
+fn an_answer_that_is_lost_is_no_lost_push() {
+    let (_folder, config, mut remote, server) = on_server();
+    remote.url = server.url("/mute/config.git");
+    let mirror = Mirror::temporary().unwrap();
+    let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
+    assert_eq!(pushed(published).2, 1);
+    assert_eq!(config.subjects("main"), ["bump to 1.1.0", "change"]);
+    // Neither is a refusal of which nobody heard.
+    config.hook("pre-receive", "exit 1");
+    let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.2.0"));
+    assert_eq!(published.expect_err("it was refused").kind(), ErrorKind::Unavailable);
+    assert_eq!(config.subjects("main").len(), 2);
+}
+
+#[test]
+fn a_hook_that_never_ends_is_given_up() {
+    let (_folder, config, mut remote) = on_disk();
+    let mirror = Mirror::temporary().unwrap();
+    remote.access.timeout = Duration::from_secs(2);
+    config.hook("pre-receive", "sleep 600");
+    let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
+    fails(published, ErrorKind::Unavailable, "there is no answer within 2s");
+    config.hook("pre-receive", "exit 0");
+    remote.access.timeout = Duration::from_secs(60);
+    pushed(publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0")).0);
+    config.check();
+}
