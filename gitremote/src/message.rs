@@ -2,8 +2,8 @@
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// A message is read by people.
-const MAX_MESSAGE: usize = 64 << 10;
+/// A message is read by people, but its trailers by programs: a thousand images make a fifth of this.
+const MAX_MESSAGE: usize = 1 << 20;
 
 /// The message as git keeps it: without blank ends, one line end at the end, trailers in a paragraph of their own or in
 /// the one that ends the text already.

@@ -1,4 +1,4 @@
-//! Commit messages and branch names. In: what was changed, and a Go template or none. Out: the text of a commit with
+//! Commit messages and branch names. In: what was changed, and a Go template or none. Out: the text of a commit and
 //! its trailers, or the name of a branch that git takes. Pure: the templates have no clock and no randomness, so that
 //! the same changes give the same words.
 //!
@@ -8,19 +8,19 @@
 
 mod branch;
 mod changed;
-mod commit;
 mod data;
 mod record;
 mod template;
+mod text;
 mod trailer;
 
 use std::collections::BTreeMap;
 
 pub use branch::{BranchTemplate, check_branch};
-pub use commit::{Person, commit_message, title};
 
 pub use data::{fingerprint, target_key};
 pub use template::{ARGOCD_MESSAGE, FLUX_MESSAGE, MessageTemplate};
+pub use text::title;
 pub use trailer::{Set, read_sets, sets_of};
 
 use crate::change::{Change, Named};

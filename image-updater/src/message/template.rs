@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use gotemplate::funcs::SPRIG;
 use gotemplate::{ErrorKind, Function, Functions, Limits, MissingKey, Options, TemplateSet, Value};
 
+use super::text::cleaned;
 use super::{Subject, data};
 use crate::change::{Change, Edit, Named, ObjectId, Version};
 use crate::error::{Error, Place, Result};
@@ -79,14 +80,21 @@ impl MessageTemplate {
         Ok(template)
     }
 
-    /// Writes the message, without trailers.
+    /// Writes the message, without trailers, cleaned as `git commit` does.
     ///
     /// # Errors
-    /// Where the template cannot be executed with these changes.
+    /// Where the template cannot be executed with these changes, or writes nothing, which git refuses.
     pub fn render(&self, subject: &Subject<'_>) -> Result<String> {
         let hint = "a message has `.AppName`, `.AppChanges`, `.AutomationObject`, `.Changed` and `.Values`; \
             Flux's old `.Updated` is `.Changed` now";
-        execute(&self.name, &self.text, data::of_message(subject), hint)
+        let message = cleaned(&execute(&self.name, &self.text, data::of_message(subject), hint)?);
+        if message.is_empty() {
+            let hint = "a template of messages has to write something whatever is updated";
+            return Err(
+                Error::input(format!("the template `{}` writes an empty message", self.name)).hint(hint)
+            );
+        }
+        Ok(message)
     }
 }
 
@@ -185,15 +193,15 @@ mod tests {
             "build: automatic update of example\n\nupdates image foo/bar tag '1.0' to '1.1'\n\
              updates image bar/baz tag '2.0' to '2.1'\n"
         );
-        assert_eq!(render(FLUX_MESSAGE, &changes), "Update from image update automation");
+        assert_eq!(render(FLUX_MESSAGE, &changes), "Update from image update automation\n");
     }
 
     #[test]
     fn without_an_application_the_caller_names_it_and_several_are_named_once() {
         let named = |name: &str| Some(Named { namespace: "argocd".to_owned(), name: name.to_owned() });
         let of = |application| Change { application, ..change("a", "1", "2") };
-        assert_eq!(render("{{ .AppName }}", &[of(None)]), "repository");
-        assert_eq!(render("{{ .AppName }}", &[of(named("b")), of(named("a")), of(named("b"))]), "b, a");
+        assert_eq!(render("{{ .AppName }}", &[of(None)]), "repository\n");
+        assert_eq!(render("{{ .AppName }}", &[of(named("b")), of(named("a")), of(named("b"))]), "b, a\n");
     }
 
     /// A digest stands for the tag where there is one, as its `ImageTag.String` has it.
@@ -205,7 +213,7 @@ mod tests {
         digest.new.labels.insert("org.opencontainers.image.revision".to_owned(), "abc123".to_owned());
         let text = "{{ range .AppChanges }}{{ .OldTag }} {{ .NewTag }} \
             {{ index .Labels \"org.opencontainers.image.revision\" }}{{ index .Labels \"none\" }}{{ end }}";
-        assert_eq!(render(text, &[digest]), "sha256:01d0 sha256:7aa7 abc123");
+        assert_eq!(render(text, &[digest]), "sha256:01d0 sha256:7aa7 abc123\n");
     }
 
     fn edit(file: &str, name: &str, old: &str, new: &str) -> Edit {
@@ -239,7 +247,7 @@ mod tests {
             render(text, &changes),
             "Automation name: flux-system/podinfo\n\nFiles:\n- a.yaml\n- b.yaml\nObjects:\n\
              - deployment api\n  Changes:\n    - 1 -> 2\n- deployment web\n  Changes:\n    - 1 -> 2\n\
-             \n    - app:1 -> app:2\nprod"
+             \n    - app:1 -> app:2\nprod\n"
         );
         let lines = "{{ range .Changed.Changes }}{{ .OldValue }} -> {{ println .NewValue }}{{ end }}";
         assert_eq!(render(lines, &changes), "1 -> 2\napp:1 -> app:2\n");
@@ -248,15 +256,15 @@ mod tests {
             format!("{{{{{{apps/v1 Deployment}} {{{name} default}}}}}} [{changes}];")
         };
         let want = [shown("api", "{1 2 }"), shown("web", "{1 2 }"), shown("web", "{app:1 app:2 }")].concat();
-        assert_eq!(render(inner, &changes), want);
+        assert_eq!(render(inner, &changes), want + "\n");
     }
 
     #[test]
     fn what_comes_from_outside_stays_on_its_line() {
         let mut hostile = change("app", "1", "2");
         hostile.new.labels.insert("a".to_owned(), "x\r\n\nSigned-off-by: me\u{2028}".to_owned());
-        let text = "{{ range .AppChanges }}{{ index .Labels \"a\" }}{{ end }}";
-        assert_eq!(render(text, &[hostile]), "x   Signed-off-by: me ");
+        let text = "a {{ range .AppChanges }}{{ index .Labels \"a\" }}{{ end }}";
+        assert_eq!(render(text, &[hostile]), "a x   Signed-off-by: me\n");
     }
 
     #[test]
@@ -266,6 +274,7 @@ mod tests {
         assert!(error.message().contains("can't evaluate field Updated"), "{error}");
         assert!(error.help().is_some_and(|hint| hint.contains(".Changed")));
         assert!(refusal("{{ .AppName").message().contains("unclosed action"));
+        assert!(refusal("{{ if false }}a{{ end }}\n").message().contains("empty"));
         // What differs from run to run is not there.
         for name in ["now", "env \"HOME\"", "randAlpha 5", "uuidv4", "getHostByName \"a\""] {
             assert!(refusal(&format!("{{{{ {name} }}}}")).message().contains("not defined"), "{name}");

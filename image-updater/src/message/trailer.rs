@@ -4,8 +4,6 @@
 //! Values are percent-encoded, so that none has a space, a line's end or anything but ASCII. Lines are read wherever they
 //! stand, for forges move trailers when they squash commits; one that is not well-formed is not ours and says nothing.
 
-use std::fmt;
-
 use crate::change::Change;
 
 const TOKEN: &str = "Image-Updater-Set";
@@ -59,6 +57,18 @@ pub fn read_sets(message: &str) -> Vec<Set> {
 }
 
 impl Set {
+    /// The name and the value of its line.
+    #[must_use]
+    pub fn trailer(&self) -> (String, String) {
+        let Self { image, application, file, old, new } = self;
+        let (image, old, new, file) = (encoded(image), encoded(old), encoded(new), encoded(file));
+        let mut value = format!("image={image} old={old} new={new} file={file}");
+        if !application.is_empty() {
+            value.push_str(&format!(" application={}", encoded(application)));
+        }
+        (TOKEN.to_owned(), value)
+    }
+
     /// Reads what stands after the colon. Names that are not known are of a later version and do not matter.
     fn read(text: &str) -> Option<Self> {
         let mut set = Self::default();
@@ -81,18 +91,6 @@ impl Set {
         }
         let whole = ["image", "file", "old", "new"].iter().all(|name| seen.contains(name));
         whole.then_some(set)
-    }
-}
-
-impl fmt::Display for Set {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { image, application, file, old, new } = self;
-        let (image, old, new, file) = (encoded(image), encoded(old), encoded(new), encoded(file));
-        write!(f, "{TOKEN}: image={image} old={old} new={new} file={file}")?;
-        if application.is_empty() {
-            return Ok(());
-        }
-        write!(f, " application={}", encoded(application))
     }
 }
 
@@ -145,14 +143,19 @@ mod tests {
         }
     }
 
+    fn line(set: &Set) -> String {
+        let (name, value) = set.trailer();
+        format!("{name}: {value}")
+    }
+
     #[test]
     fn a_set_is_one_line() {
-        let line = "Image-Updater-Set: image=ghcr.io/org/app old=1.2.3 new=1.2.4@sha256:ab \
+        let wanted = "Image-Updater-Set: image=ghcr.io/org/app old=1.2.3 new=1.2.4@sha256:ab \
             file=apps/web/values.yaml application=argocd/web";
-        assert_eq!(set().to_string(), line);
-        assert_eq!(read_sets(&format!("title\n\n{line}\r\nSigned-off-by: a <b>\n")), [set()]);
+        assert_eq!(line(&set()), wanted);
+        assert_eq!(read_sets(&format!("title\n\n{wanted}\r\nSigned-off-by: a <b>\n")), [set()]);
         // Where a forge has put more paragraphs behind it.
-        assert_eq!(read_sets(&format!("title\n\n{line}\n\nCo-authored-by: a <b>\n")), [set()]);
+        assert_eq!(read_sets(&format!("title\n\n{wanted}\n\nCo-authored-by: a <b>\n")), [set()]);
     }
 
     #[test]
@@ -187,7 +190,7 @@ mod tests {
         fn what_is_written_is_read(texts in prop::array::uniform5(any::<String>())) {
             let [image, application, file, old, new] = texts;
             let set = Set { image, application, file, old, new };
-            let line = set.to_string();
+            let line = line(&set);
             prop_assert!(line.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()));
             prop_assert_eq!(read_sets(&line), [set]);
         }
