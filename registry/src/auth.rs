@@ -26,6 +26,12 @@ use crate::web::{Request, Web};
 /// Tokens are a few thousand bytes.
 const MAX_TOKEN: u64 = 1 << 20;
 
+/// Reading needs one scope, or two where tags have one of their own.
+const MAX_SCOPES: usize = 8;
+
+/// As many tokens are kept without looking for those that have expired.
+const MAX_TOKENS: usize = 1000;
+
 /// What a token is good for where its server does not say.
 const LIFETIME: u64 = 60;
 
@@ -123,7 +129,11 @@ impl Authenticator {
             let mut state = self.lock();
             state.scheme = Some(scheme);
             if let Some(scope) = scope.filter(|_| !repository.is_empty()) {
-                state.scopes.entry(repository.to_owned()).or_default().extend(scope);
+                let scopes = state.scopes.entry(repository.to_owned()).or_default();
+                if scopes.len() + scope.len() > MAX_SCOPES {
+                    scopes.clear();
+                }
+                scopes.extend(scope);
             }
             state.tokens.values().cloned().collect()
         };
@@ -224,6 +234,13 @@ impl Authenticator {
             scopes.push(format!("repository:{repository}:pull"));
         }
         let credential = state.hasher.hash_one(credential);
+        if state.tokens.len() >= MAX_TOKENS {
+            // One that is being asked for has its lock taken.
+            state.tokens.retain(|_, slot| {
+                slot.try_lock()
+                    .map_or(true, |token| token.as_ref().is_some_and(|token| Instant::now() < token.until))
+            });
+        }
         let slot = state.tokens.entry(TokenKey { credential, scopes: scopes.clone() }).or_default();
         (scopes, Arc::clone(slot))
     }

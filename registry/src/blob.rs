@@ -63,10 +63,12 @@ impl Download<'_> {
         let mut skip = if self.continues(&answer) { 0 } else { self.written };
         let mut part = vec![0; 64 << 10];
         loop {
-            let count = answer.read(&mut part)?;
-            if count == 0 {
-                break;
-            }
+            let count = match answer.read(&mut part) {
+                Ok(0) => break,
+                // All is there, however the connection ends.
+                Err(_) if self.written == self.descriptor.size => break,
+                outcome => outcome?,
+            };
             let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(count);
             skip -= skipped as u64;
             self.take(&part[skipped..count])?;

@@ -4,15 +4,18 @@
 //! content/sha256/HEX    manifests and configurations, by their digest
 //! tags/HASH             a list of tags with its validators
 //! digests/HASH          which manifest a tag was last
+//! staging/              what is being written
 //! ```
 //!
-//! A file is written beside its place and moved there in one step. What is read is checked: content by its name, the
+//! A file is written in `staging` and moved to its place in one step. What is read is checked: content by its name, the
 //! rest by the digest in its first line. What is damaged is removed and counts as absent.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
@@ -23,14 +26,18 @@ use crate::tags::TagList;
 /// Nothing larger is written.
 const MAX_FILE: u64 = 128 << 20;
 
-#[derive(Clone, Debug)]
+/// What a killed process left behind is removed by others after this time. Nothing takes as long to write.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+
+#[derive(Debug)]
 pub(crate) struct Cache {
     root: PathBuf,
+    swept: Once,
 }
 
 impl Cache {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root }
+        Self { root, swept: Once::new() }
     }
 
     pub(crate) fn content(&self, digest: &Digest) -> Option<Vec<u8>> {
@@ -44,7 +51,7 @@ impl Cache {
     }
 
     pub(crate) fn put_content(&self, digest: &Digest, bytes: &[u8]) -> Result<()> {
-        write(&self.content_path(digest), &[bytes])
+        self.write(&self.content_path(digest), &[bytes])
     }
 
     /// The list of tags that was had last from an address.
@@ -95,7 +102,24 @@ impl Cache {
 
     fn put_checked(&self, kind: &str, name: &str, content: &[u8]) -> Result<()> {
         let digest = Digest::of(content);
-        write(&self.named_path(kind, name), &[digest.as_str().as_bytes(), b"\n", content])
+        self.write(&self.named_path(kind, name), &[digest.as_str().as_bytes(), b"\n", content])
+    }
+
+    fn write(&self, path: &Path, parts: &[&[u8]]) -> Result<()> {
+        let failed = |error: io::Error| {
+            Error::new(ErrorKind::Disk, format!("the cache cannot write `{}`: {error}", path.display()))
+                .hint("name another folder for the cache")
+        };
+        let staging = self.root.join("staging");
+        create_folders(&staging).map_err(failed)?;
+        self.swept.call_once(|| remove_stale(&staging));
+        create_folders(path.parent().unwrap_or(path)).map_err(failed)?;
+        let mut file = NamedTempFile::new_in(&staging).map_err(failed)?;
+        for part in parts {
+            file.write_all(part).map_err(failed)?;
+        }
+        file.persist(path).map_err(|error| failed(error.error))?;
+        Ok(())
     }
 }
 
@@ -111,20 +135,19 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-fn write(path: &Path, parts: &[&[u8]]) -> Result<()> {
-    let failed = |error: io::Error| {
-        Error::new(ErrorKind::Disk, format!("the cache cannot write `{}`: {error}", path.display()))
-            .hint("name another folder for the cache")
-    };
-    let folder = path.parent().unwrap_or(path);
-    // For the user's eyes only: what is cached may be private.
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
-    for part in parts {
-        file.write_all(part).map_err(failed)?;
+/// Folders for the user's eyes only: what is cached may be private.
+fn create_folders(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn remove_stale(staging: &Path) {
+    for entry in fs::read_dir(staging).into_iter().flatten().flatten() {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.map(|modified| SystemTime::now().duration_since(modified).unwrap_or_default());
+        if age.is_ok_and(|age| age > STALE) {
+            remove(&entry.path());
+        }
     }
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
 }
 
 #[cfg(test)]
@@ -154,6 +177,19 @@ mod tests {
         assert_eq!(cache.tags("a"), None);
         cache.put_tags("a", &TagList::default()).unwrap();
         assert_eq!(cache.tags("a"), Some(TagList::default()));
+    }
+
+    #[test]
+    fn what_a_killed_process_left_behind_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let staging = folder.path().join("staging");
+        fs::create_dir(&staging).unwrap();
+        let old = fs::File::create(staging.join("old")).unwrap();
+        old.set_modified(SystemTime::now() - 2 * STALE).unwrap();
+        fs::write(staging.join("new"), "").unwrap();
+        Cache::new(folder.path().to_owned()).put_content(&Digest::of(b"x"), b"x").unwrap();
+        let left: Vec<_> = fs::read_dir(&staging).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["new"]);
     }
 
     #[test]

@@ -117,6 +117,8 @@ impl<'h> Reader<'h> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{prop_assert, proptest};
+
     use super::*;
 
     fn shown(headers: &[&str]) -> Vec<String> {
@@ -143,6 +145,15 @@ mod tests {
             shown(&["BEARER Realm = https://a/b?c=d , Service=s"]),
             [r#"bearer [("realm", "https://a/b?c=d"), ("service", "s")]"#]
         );
+    }
+
+    proptest! {
+        /// Whatever a server sends, reading it comes to an end, with no more challenges than it has words.
+        #[test]
+        fn any_header_can_be_read(header in "[Basic realm,=\"\\\\ \t/+é]{0,60}") {
+            let words = header.split([' ', ',', '\t', '"', '=']).count();
+            prop_assert!(parse([header.as_str()]).len() <= words);
+        }
     }
 
     #[test]

@@ -229,9 +229,10 @@ pub(crate) fn normal_host(host: &str) -> Result<String> {
     Ok(host)
 }
 
-/// Docker takes the first part for a host where it cannot be part of a repository on Docker Hub.
+/// The first part is a host where it cannot be part of a repository on Docker Hub. Docker also takes `Foo` for one, which
+/// in lower case would be none any more; such is refused, as it is a mistake.
 fn is_host(first: &str) -> bool {
-    first.contains(['.', ':']) || first == "localhost" || first.bytes().any(|byte| byte.is_ascii_uppercase())
+    first.contains(['.', ':']) || first.eq_ignore_ascii_case("localhost")
 }
 
 fn is_host_label(label: &str) -> bool {
@@ -283,6 +284,8 @@ fn check_tag(tag: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{prop_assert_eq, proptest};
+
     use super::*;
 
     const HEX: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -300,7 +303,7 @@ mod tests {
             ("localhost/app", "localhost/app"),
             ("localhost:5000/app:v1", "localhost:5000/app:v1"),
             ("GHCR.io/org/app", "ghcr.io/org/app"),
-            ("Foo/bar", "foo/bar"),
+            ("LOCALHOST/app", "localhost/app"),
             ("[::1]:5000/app", "[::1]:5000/app"),
             ("quay.io/a/b/c_d/e__f/g-h/i---j:v1.0_x", "quay.io/a/b/c_d/e__f/g-h/i---j:v1.0_x"),
             (&format!("a/b:c@sha256:{HEX}"), &format!("docker.io/a/b:c@sha256:{HEX}")),
@@ -320,6 +323,7 @@ mod tests {
             "/a",
             "a//b",
             "Nginx",
+            "Foo/bar",
             "a:",
             "a:b:c",
             "a b",
@@ -348,6 +352,16 @@ mod tests {
         assert!(format!("a/{}", "b".repeat(255)).parse::<Reference>().is_err());
         assert!(is_tag(&"a".repeat(128)) && !is_tag(&"a".repeat(129)));
         assert!("nginx:1".parse::<Repository>().is_err());
+    }
+
+    proptest! {
+        /// What is accepted is named by its normal form, which is accepted too and is its own.
+        #[test]
+        fn the_normal_form_is_its_own(text in "([a-zA-Z0-9.:\\[\\]-]{0,12}/)?[a-z0-9._/-]{1,12}(:[\\w.-]{1,5})?") {
+            if let Ok(reference) = text.parse::<Reference>() {
+                prop_assert_eq!(reference.to_string().parse::<Reference>().unwrap(), reference);
+            }
+        }
     }
 
     #[test]

@@ -246,6 +246,8 @@ fn builder(user_agent: &str, timeout: Duration) -> ClientBuilder {
         .timeout(timeout)
         .connect_timeout(CONNECT_TIMEOUT.min(timeout))
         .user_agent(user_agent)
+        // Content is what its digest says as it is sent; unpacked on the way it would be something else.
+        .no_gzip()
         .redirect(Policy::none())
 }
 
@@ -288,10 +290,11 @@ fn explain(error: &reqwest::Error, url: &Url, timeout: Duration) -> Failure {
     }
     if let Some(tls) = tls_error(error) {
         let message = format!("no secure connection can be made to `{host}`: {tls}");
-        return Failure::Final(Error::new(ErrorKind::Tls, message).hint(match tls {
-            rustls::Error::InvalidCertificate(_) => "trust its authority, or let it not be checked",
-            _ => "does it speak plain http?",
-        }));
+        let error = Error::new(ErrorKind::Tls, message);
+        return Failure::Final(match tls_hint(tls) {
+            Some(hint) => error.hint(hint),
+            None => error,
+        });
     }
     if error.is_builder() {
         return Error::new(ErrorKind::Invalid, format!("`{host}` cannot be asked: {}", innermost(error)))
@@ -300,6 +303,18 @@ fn explain(error: &reqwest::Error, url: &Url, timeout: Duration) -> Failure {
     let error =
         Error::new(ErrorKind::Unreachable, format!("`{host}` cannot be reached: {}", innermost(error)));
     Failure::Passing { error, wait: None }
+}
+
+fn tls_hint(error: &rustls::Error) -> Option<&'static str> {
+    use rustls::AlertDescription as Alert;
+    match error {
+        rustls::Error::InvalidCertificate(_) => Some("trust its authority, or let it not be checked"),
+        rustls::Error::InvalidMessage(_) => Some("does it speak plain http?"),
+        rustls::Error::AlertReceived(
+            Alert::CertificateRequired | Alert::BadCertificate | Alert::UnknownCA | Alert::HandshakeFailure,
+        ) => Some("does it want a client's certificate, or another one?"),
+        _ => None,
+    }
 }
 
 fn authority(url: &Url) -> String {
