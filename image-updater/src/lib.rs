@@ -6,6 +6,7 @@
 pub mod change;
 mod choose;
 pub mod cli;
+pub mod config;
 mod criteria;
 mod decision;
 mod diff;

@@ -218,7 +218,7 @@ mod others {
     #[test]
     fn every_command_has_examples() {
         let folder = Folder::with(&[]);
-        for command in ["test", "explain", "completion", "version"] {
+        for command in ["test", "explain", "schema", "completion", "version"] {
             let outcome = image_updater(&folder, &[command, "--help"]);
             assert!(outcome.stdout.contains("Examples:"), "{command}: {}", outcome.stdout);
             assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));

@@ -3,6 +3,7 @@
 mod completion;
 mod explain;
 mod question;
+mod schema;
 mod set;
 mod test;
 mod version;
@@ -33,6 +34,8 @@ enum Command {
     Set(Box<set::Arguments>),
     /// Say for each tag why it is chosen or not
     Explain(Box<explain::Arguments>),
+    /// Print the JSON schema of the configuration
+    Schema(schema::Arguments),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print the version
@@ -72,6 +75,7 @@ fn run(command: Command) -> Result<()> {
         Command::Test(arguments) => test::run(*arguments),
         Command::Set(arguments) => set::run(&arguments),
         Command::Explain(arguments) => explain::run(*arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
     }

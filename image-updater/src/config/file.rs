@@ -1,0 +1,298 @@
+//! What may be written in `image-updater.yaml`. The JSON schema is made from these types.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+use super::yaml::Placed;
+use crate::forge::FORGES;
+use crate::{edit, policy};
+
+/// The configuration of image-updater.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(title = "image-updater.yaml")]
+pub(super) struct File {
+    /// The version of this format.
+    #[serde(rename = "apiVersion")]
+    pub(super) _api_version: ApiVersion,
+    /// Always `Config`.
+    #[serde(rename = "kind")]
+    pub(super) _kind: Kind,
+    /// What is particular to some registries.
+    #[serde(default)]
+    pub(super) registries: Vec<Placed<Registry>>,
+    /// Keys that commits are signed with.
+    #[serde(default)]
+    pub(super) signing_keys: Vec<SigningKey>,
+    /// The repository that is changed; the folder of this file where there is none.
+    pub(super) git: Option<Placed<Git>>,
+    /// Which images are looked at, and where they are written.
+    pub(super) updates: Vec<Placed<Update>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) enum ApiVersion {
+    #[serde(rename = "image-updater/v1alpha1")]
+    V1Alpha1,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) enum Kind {
+    Config,
+}
+
+/// What is particular to the registries on a host, or to the repositories below a path on it.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Registry {
+    /// A host, or a host and a path; the longest one that an image is below counts.
+    pub prefix: String,
+    /// The address of its API, where that is not on the host.
+    pub api: Option<String>,
+    /// It does not speak TLS.
+    #[serde(default)]
+    pub plain_http: bool,
+    /// Its certificate is not checked.
+    #[serde(default)]
+    pub insecure: bool,
+    /// A file of authorities to trust beside the machine's, in PEM.
+    pub ca_file: Option<String>,
+    /// Where its credentials are kept.
+    pub credentials: Option<Credentials>,
+    /// What stands before names without a slash.
+    pub default_namespace: Option<String>,
+    /// Requests in a second.
+    pub rate_limit: Option<f64>,
+    /// Requests side by side.
+    pub concurrency: Option<usize>,
+    /// Its lists link to pages under another of its names.
+    #[serde(default)]
+    pub foreign_links: bool,
+}
+
+/// Where credentials are kept. They are never written here.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub enum Credentials {
+    /// A variable that holds `user:password`.
+    Env(String),
+    /// A file that holds `user:password`.
+    File(String),
+    /// A file as Docker keeps it, with its helpers.
+    DockerConfig(String),
+    /// A program, and what it is told, that prints `user:password`.
+    Command(Vec<String>),
+}
+
+/// A key that commits are signed with.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SigningKey {
+    /// What it is called here.
+    pub name: String,
+    /// What kind of signature it makes.
+    pub format: SignatureFormat,
+    /// The file that holds it.
+    pub file: String,
+}
+
+/// A kind of signature.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum SignatureFormat {
+    /// By a key of SSH.
+    Ssh,
+    /// By a key of GnuPG and its kin.
+    Openpgp,
+}
+
+/// The repository that is changed, and how.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Git {
+    /// Its address.
+    pub(super) url: Option<String>,
+    /// The branch that is read.
+    pub(super) branch: Option<String>,
+    /// The branch that is pushed, as a template; the one that is read where there is none.
+    pub(super) push_branch: Option<String>,
+    /// What the server is told with a push.
+    #[serde(default)]
+    pub(super) push_options: Vec<String>,
+    /// Where the credentials for it are kept.
+    pub(super) credentials: Option<Credentials>,
+    /// Who commits.
+    pub(super) author: Option<Author>,
+    /// The message of commits, as a template.
+    pub(super) message: Option<String>,
+    /// The committer signs off.
+    #[serde(default)]
+    pub(super) sign_off: bool,
+    /// The name of the key that signs commits.
+    pub(super) signing_key: Option<Placed<String>>,
+    /// A commit for each application instead of one for all.
+    #[serde(default)]
+    pub(super) commit_per_application: bool,
+    /// A pull request for what is pushed.
+    pub(super) pull_request: Option<PullRequest>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Author {
+    pub(super) name: String,
+    pub(super) email: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct PullRequest {
+    /// What kind of server it is, where the address does not tell.
+    #[schemars(schema_with = "forges")]
+    pub(super) forge: Option<Placed<String>>,
+    /// Its title, as a template.
+    pub(super) title: Option<String>,
+    #[serde(default)]
+    pub(super) labels: Vec<String>,
+    /// Who is asked to review.
+    #[serde(default)]
+    pub(super) reviewers: Vec<String>,
+    #[serde(default)]
+    pub(super) draft: bool,
+}
+
+/// Images with what they have in common.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Update {
+    /// How often they are looked at, such as `5m`.
+    pub(super) interval: Option<Placed<String>>,
+    /// They are left alone for now.
+    #[serde(default)]
+    pub(super) suspend: bool,
+    /// How a tag is chosen, where an image does not say.
+    pub(super) policy: Option<Placed<Policy>>,
+    /// Where they are written, where an image does not say.
+    #[serde(default)]
+    pub(super) targets: Vec<Placed<Target>>,
+    /// The images.
+    pub(super) images: Vec<Placed<Image>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Image {
+    /// What reports call it; the image where there is none.
+    pub(super) name: Option<String>,
+    /// The image, with the tag that the `digest` strategy watches.
+    pub(super) image: Placed<String>,
+    /// How a tag is chosen.
+    pub(super) policy: Option<Placed<Policy>>,
+    /// The digest is written behind the tag.
+    #[serde(default)]
+    pub(super) pin_digest: bool,
+    /// Where it is written.
+    pub(super) targets: Option<Vec<Placed<Target>>>,
+}
+
+/// How a tag is chosen.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Policy {
+    /// How tags are put in order.
+    #[schemars(schema_with = "strategies")]
+    pub(super) strategy: Option<String>,
+    /// semver: the versions that are allowed.
+    pub(super) semver_constraint: Option<String>,
+    /// calver: what a tag looks like.
+    pub(super) calver_format: Option<String>,
+    /// alphabetical, numerical: whether the last or the first is wanted.
+    pub(super) order: Option<Order>,
+    /// semver: what follows the version must be that of the current tag.
+    #[serde(default)]
+    pub(super) keep_suffix: bool,
+    /// semver: pre-releases count.
+    #[serde(default)]
+    pub(super) prerelease: bool,
+    /// Tags that count: `any`, or `regexp:` and an expression.
+    pub(super) allow_tags: Option<String>,
+    /// Tags that do not count, as globs.
+    #[serde(default)]
+    pub(super) ignore_tags: Vec<String>,
+    /// An expression that tags must match.
+    pub(super) filter_tags: Option<String>,
+    /// What of a match is put in order.
+    pub(super) extract: Option<String>,
+    /// How long a tag must have been there, such as `3d`.
+    pub(super) min_age: Option<String>,
+    /// Platforms that must all be there.
+    #[serde(default)]
+    pub(super) platforms: Vec<String>,
+    /// A lower tag than the current one may be chosen.
+    #[serde(default)]
+    pub(super) allow_downgrade: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Order {
+    Asc,
+    Desc,
+}
+
+/// A place that versions are written to.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Target {
+    /// What kind of file it is.
+    #[schemars(schema_with = "kinds")]
+    pub(super) kind: String,
+    /// The files, from the root of the repository, as a path or a glob.
+    pub(super) path: String,
+    /// Values: where the tag is, such as `image.tag`.
+    pub(super) tag_path: Option<String>,
+    /// Values: where the name is.
+    pub(super) name_path: Option<String>,
+    /// Values: where the registry is, if the name stands without it.
+    pub(super) registry_path: Option<String>,
+    /// Values: where the whole reference is.
+    pub(super) spec_path: Option<String>,
+    /// Values: where the digest is.
+    pub(super) digest_path: Option<String>,
+    /// Flux: whose markers count, as `NAMESPACE:NAME`.
+    pub(super) policy: Option<String>,
+    /// A file without a place for the image gets one.
+    #[serde(default)]
+    pub(super) create: bool,
+}
+
+fn strategies(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": policy::names().collect::<Vec<_>>(), "default": policy::DEFAULT })
+}
+
+fn forges(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": FORGES.iter().map(|forge| forge.name()).collect::<Vec<_>>() })
+}
+
+fn kinds(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": edit::TARGETS.iter().map(|target| target.name).collect::<Vec<_>>() })
+}
+
+/// Where a value is does not show in the schema.
+impl<T: JsonSchema> JsonSchema for Placed<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

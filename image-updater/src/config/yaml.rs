@@ -1,0 +1,387 @@
+//! Reads typed values from YAML, strictly, with the place of every fault.
+//!
+//! In: a document's text. Out: a value of a type that serde fills. Refused: fields that the type does not have, keys
+//! that are there twice, several documents, and all that the type refuses. What a type wants as text is taken as it is
+//! written, so that `constraint: 1.20` is not 1.2.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
+    MapAccess, SeqAccess, VariantAccess, Visitor,
+};
+use serde::{Deserialize, forward_to_deserialize_any};
+use yamltree::{Dialect, DuplicateKeys, Entry, Expansion, Kind, Node, ParseOptions, Resolved, Source, Span};
+
+use crate::error::{Error, Place, Result};
+
+/// A value with where it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed<T> {
+    pub(crate) value: T,
+    /// Its first byte.
+    pub(crate) start: u32,
+}
+
+/// How [`Placed`] asks for a place: no type of ours is called so.
+const PLACED: &str = "$image_updater::Placed";
+const START: &str = "$start";
+const VALUE: &str = "$value";
+
+/// A text that places are told in.
+#[derive(Clone, Debug)]
+pub(crate) struct Text(Source);
+
+impl Text {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
+        Self(Source { name: path.to_owned(), text: Arc::from(text) })
+    }
+
+    /// Where a byte is.
+    pub(crate) fn place(&self, start: u32) -> Place {
+        let (line, column) = self.0.line_column(start);
+        Place { path: self.0.name.clone(), line, column }
+    }
+
+    /// Reads the only document of the text.
+    ///
+    /// # Errors
+    /// If it is no YAML, or no such value.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        let options = ParseOptions { duplicate_keys: DuplicateKeys::Refuse, ..ParseOptions::default() };
+        let refuse =
+            |error: &yamltree::Error| Error::input(error.message()).at(self.place(error.span().start));
+        let documents = yamltree::parse(&self.0.text, 0, &options).map_err(|error| refuse(&error))?;
+        let mut documents = documents.into_iter().map(|document| document.root);
+        let mut root = documents.next().ok_or_else(|| Error::input("the file is empty").at(self.place(0)))?;
+        if let Some(second) = documents.next() {
+            let error = Error::input("the file has more than one document");
+            return Err(error.at(self.place(second.span.start)));
+        }
+        root.expand_aliases(Expansion::Decoded(Dialect::V3)).map_err(|error| refuse(&error))?;
+        T::deserialize(Reader(&root)).map_err(|fault| {
+            let start = fault.span.map_or(0, |span| span.start);
+            Error::input(fault.message).at(self.place(start))
+        })
+    }
+}
+
+/// What is wrong, and where once that is known.
+#[derive(Debug)]
+struct Fault {
+    message: String,
+    span: Option<Span>,
+}
+
+impl Fault {
+    /// Says where, unless something inside has said so.
+    fn at(mut self, span: Span) -> Self {
+        self.span.get_or_insert(span);
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { message: message.to_string(), span: None }
+    }
+}
+
+/// Gives a node to what wants a value.
+#[derive(Clone, Copy)]
+struct Reader<'n>(&'n Node);
+
+impl<'n> Reader<'n> {
+    fn give<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let node = self.0;
+        match &node.kind {
+            Kind::Sequence(items) => visitor.visit_seq(Items(items.iter())),
+            Kind::Mapping(entries) => visitor.visit_map(Entries { entries: entries.iter(), value: None }),
+            Kind::Scalar(text) => match node.resolved(Dialect::V3).map_err(de::Error::custom)? {
+                Resolved::Null => visitor.visit_unit(),
+                Resolved::Bool(value) => visitor.visit_bool(value),
+                Resolved::Int(value) => visitor.visit_i64(value),
+                Resolved::Uint(value) => visitor.visit_u64(value),
+                Resolved::Float(value) => visitor.visit_f64(value),
+                Resolved::Timestamp(_) | Resolved::Binary | Resolved::Str => visitor.visit_str(text),
+            },
+            Kind::Alias(name) => Err(Fault::custom(format_args!("the alias `{name}` stands for nothing"))),
+        }
+    }
+
+    fn is_null(self) -> bool {
+        matches!(self.0.resolved(Dialect::V3), Ok(Resolved::Null))
+    }
+
+    /// The text of a scalar that is not null.
+    fn text(self) -> Option<&'n str> {
+        self.0.text().filter(|_| !self.is_null())
+    }
+}
+
+impl Deserializer<'static> for Reader<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.give(visitor).map_err(|fault| fault.at(self.0.span))
+    }
+
+    fn deserialize_str<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.text() {
+            Some(text) => visitor.visit_str(text).map_err(|fault: Fault| fault.at(self.0.span)),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'static>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'static>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'static>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let choice = match &self.0.kind {
+            Kind::Mapping(entries) if entries.len() == 1 => {
+                Some(Choice { name: Reader(&entries[0].key), value: Some(Reader(&entries[0].value)) })
+            }
+            _ => self.text().map(|_| Choice { name: self, value: None }),
+        };
+        let chosen = match choice {
+            Some(choice) => visitor.visit_enum(choice),
+            None => Err(Fault::custom("exactly one word or field is wanted")),
+        };
+        chosen.map_err(|fault| fault.at(self.0.span))
+    }
+
+    fn deserialize_struct<V: Visitor<'static>>(
+        self,
+        name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if name == PLACED {
+            return visitor.visit_map(PlaceOf { node: self.0, given: 0 });
+        }
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        <W: Visitor<'static>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map identifier ignored_any
+    }
+}
+
+/// One of several: a word alone, or the only key of a mapping with its value.
+struct Choice<'n> {
+    name: Reader<'n>,
+    value: Option<Reader<'n>>,
+}
+
+impl<'n> EnumAccess<'static> for Choice<'n> {
+    type Error = Fault;
+    type Variant = Given<'n>;
+
+    fn variant_seed<S: DeserializeSeed<'static>>(self, seed: S) -> Result<(S::Value, Self::Variant), Fault> {
+        Ok((seed.deserialize(self.name)?, Given(self.value)))
+    }
+}
+
+/// What a word has with it.
+struct Given<'n>(Option<Reader<'n>>);
+
+impl VariantAccess<'static> for Given<'_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        match self.0 {
+            None => Ok(()),
+            Some(value) => Err(Fault::custom("a word alone is wanted").at(value.0.span)),
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'static>>(self, seed: S) -> Result<S::Value, Fault> {
+        seed.deserialize(self.0.ok_or_else(|| Fault::custom("a value is wanted for this word"))?)
+    }
+
+    fn tuple_variant<V: Visitor<'static>>(self, _length: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.struct_variant(&[], visitor)
+    }
+
+    fn struct_variant<V: Visitor<'static>>(
+        self,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.0.ok_or_else(|| Fault::custom("fields are wanted for this word"))?.deserialize_any(visitor)
+    }
+}
+
+struct Items<'n>(std::slice::Iter<'n, Node>);
+
+impl SeqAccess<'static> for Items<'_> {
+    type Error = Fault;
+
+    fn next_element_seed<S: DeserializeSeed<'static>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+        self.0.next().map(|item| seed.deserialize(Reader(item))).transpose()
+    }
+}
+
+struct Entries<'n> {
+    entries: std::slice::Iter<'n, Entry>,
+    value: Option<&'n Node>,
+}
+
+impl MapAccess<'static> for Entries<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<S: DeserializeSeed<'static>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+        let Some(entry) = self.entries.next() else { return Ok(None) };
+        self.value = Some(&entry.value);
+        seed.deserialize(Reader(&entry.key)).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'static>>(&mut self, seed: S) -> Result<S::Value, Fault> {
+        let value = self.value.take().ok_or_else(|| Fault::custom("a value without its key"))?;
+        seed.deserialize(Reader(value))
+    }
+}
+
+/// A node as a mapping of its place and its value.
+struct PlaceOf<'n> {
+    node: &'n Node,
+    given: usize,
+}
+
+impl MapAccess<'static> for PlaceOf<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<S: DeserializeSeed<'static>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+        let Some(key) = [START, VALUE].get(self.given) else { return Ok(None) };
+        let key: StrDeserializer<'_, Fault> = key.into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'static>>(&mut self, seed: S) -> Result<S::Value, Fault> {
+        self.given += 1;
+        if self.given > 1 {
+            return seed.deserialize(Reader(self.node));
+        }
+        let start: de::value::U32Deserializer<Fault> = self.node.span.start.into_deserializer();
+        seed.deserialize(start)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Parts<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Parts<T> {
+            type Value = Placed<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value with its place")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Placed<T>, A::Error> {
+                map.next_key::<String>()?;
+                let start = map.next_value()?;
+                map.next_key::<String>()?;
+                Ok(Placed { start, value: map.next_value()? })
+            }
+        }
+        deserializer.deserialize_struct(PLACED, &[START, VALUE], Parts(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    struct Sample {
+        text: String,
+        number: Option<u32>,
+        #[serde(default)]
+        list: Vec<Placed<Inner>>,
+        end: Option<End>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        on: bool,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "lowercase")]
+    enum End {
+        First,
+        Last,
+    }
+
+    fn read(text: &str) -> Result<Sample> {
+        Text::new("f.yaml", text).read()
+    }
+
+    #[test]
+    fn values_have_their_places_and_texts_are_as_written() {
+        let text = "text: 1.20\nnumber: ~\nend: last\nlist:\n- on: true\n-  &a {on: false}\n- *a\n";
+        let sample = read(text).unwrap();
+        assert_eq!((sample.text.as_str(), sample.number, sample.end), ("1.20", None, Some(End::Last)));
+        let places: Vec<String> =
+            sample.list.iter().map(|item| Text::new("f", text).place(item.start).to_string()).collect();
+        assert_eq!(places[0], "f:5:3");
+        assert_eq!(sample.list.iter().map(|item| item.value.on).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn a_fault_has_its_place() {
+        for (text, place, message) in [
+            ("text: a\nnumbr: 1\n", "f.yaml:2:1", "unknown field `numbr`, expected one of"),
+            ("number: 1\n", "f.yaml:1:1", "missing field `text`"),
+            ("text: a\nnumber: -1\n", "f.yaml:2:9", "integer `-1`"),
+            ("text: [a]\n", "f.yaml:1:7", "expected a string"),
+            ("text: ~\n", "f.yaml:1:7", "expected a string"),
+            ("text: a\nend: middle\n", "f.yaml:2:6", "unknown variant `middle`"),
+            ("text: a\nend: {}\n", "f.yaml:2:6", "exactly one word"),
+            ("text: a\nend: {last: 1}\n", "f.yaml:2:13", "a word alone"),
+            ("text: a\nlist:\n- {on: true, off: 1}\n", "f.yaml:3:14", "unknown field `off`"),
+            ("text: a\ntext: b\n", "f.yaml:2:1", "already"),
+            ("text: a\n---\ntext: b\n", "f.yaml:3:1", "more than one document"),
+            ("text: \"a\n", "f.yaml:", "unexpected end"),
+            ("", "f.yaml:1:1", "empty"),
+            ("text: *a\n", "f.yaml:1:7", "anchor"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.place().unwrap().to_string().starts_with(place), "{text}: {error}");
+            assert!(error.message().contains(message), "{text}: {error}");
+        }
+    }
+}
