@@ -11,7 +11,7 @@ use registry::Secret;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use reqwest::{Method, StatusCode, Url};
+use reqwest::{Certificate, Method, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -74,14 +74,20 @@ impl Api {
         static PROVIDER: Once = Once::new();
         // A program that uses this library may have chosen one already.
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-        let invalid = |error: reqwest::Error| {
-            Error::new(ErrorKind::Invalid, format!("{} cannot be asked: {}", forge.name(), innermost(&error)))
-        };
+        let invalid =
+            |why: String| Error::new(ErrorKind::Invalid, format!("{} cannot be asked: {why}", forge.name()));
         let mut builder = Client::builder().timeout(TIMEOUT).user_agent(USER_AGENT).redirect(Policy::none());
         if let Some(pem) = certificates {
-            builder = builder.tls_certs_merge(reqwest::Certificate::from_pem_bundle(pem).map_err(invalid)?);
+            let authorities =
+                Certificate::from_pem_bundle(pem).map_err(|error| invalid(innermost(&error)))?;
+            // Text that is no PEM at all is a bundle of none.
+            if authorities.is_empty() {
+                return Err(invalid("the file of certificates to trust has none".to_owned()));
+            }
+            builder = builder.tls_certs_merge(authorities);
         }
-        Ok(Self { client: builder.build().map_err(invalid)?, forge, base, token })
+        let client = builder.build().map_err(|error| invalid(innermost(&error)))?;
+        Ok(Self { client, forge, base, token })
     }
 
     /// To read what is at a path.

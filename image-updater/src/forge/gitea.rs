@@ -31,6 +31,8 @@ struct PullRequest {
     state: String,
     #[serde(default)]
     merged: bool,
+    #[serde(default)]
+    draft: bool,
     labels: Option<Vec<Label>>,
     head: Branch,
     base: Branch,
@@ -65,6 +67,8 @@ impl From<PullRequest> for Request {
             labels: pull.labels.unwrap_or_default().into_iter().map(|label| label.name).collect(),
             head: pull.head.name,
             is_own_branch: pull.head.repo_id == pull.base.repo_id,
+            draft: pull.draft,
+            auto_merge: None,
             state,
         }
     }
@@ -79,7 +83,9 @@ impl Gitea {
     /// A page of the requests of a repository into a branch, and whether there may be another.
     fn page(at: &Repository<'_>, state: &str, base: &str, page: usize) -> Result<(Vec<Request>, bool)> {
         let (size, page) = (PAGE.to_string(), page.to_string());
-        let query = [("state", state), ("limit", size.as_str()), ("page", page.as_str())];
+        // What is older than 1.24 does not know of the branch.
+        let query =
+            [("state", state), ("base_branch", base), ("limit", size.as_str()), ("page", page.as_str())];
         let found: Vec<PullRequest> =
             at.api.ask(at.api.get("list pull requests", &path(at, &["pulls"]), &query))?;
         // A page may be smaller than asked for, so that only an empty one is the last.
@@ -155,8 +161,14 @@ impl Forge for Gitea {
 
     fn find(&self, at: &Repository<'_>, head: &str, base: &str) -> Result<Option<Request>> {
         let is_ours = |request: &Request| request.head == head && request.is_own_branch;
-        if let Some(request) = self.list(at, base)?.into_iter().find(is_ours) {
-            return Ok(Some(request));
+        for page in 1..=MAX_PAGES {
+            let (found, more) = Self::page(at, "open", base, page)?;
+            if let Some(request) = found.into_iter().find(is_ours) {
+                return Ok(Some(request));
+            }
+            if !more {
+                break;
+            }
         }
         // Of those that are closed only the newest count: what was turned down long ago may be proposed again.
         let (closed, _) = Self::page(at, "closed", base, 1)?;

@@ -3,6 +3,7 @@
 
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::error::{Error, ErrorKind, Result};
@@ -31,6 +32,10 @@ struct PullRequest {
     body: Option<String>,
     state: String,
     merged_at: Option<String>,
+    #[serde(default)]
+    draft: bool,
+    /// Who has asked for it and how, or nothing.
+    auto_merge: Option<IgnoredAny>,
     #[serde(default)]
     labels: Vec<Label>,
     head: Branch,
@@ -83,6 +88,8 @@ impl From<PullRequest> for Request {
             labels: pull.labels.into_iter().map(|label| label.name).collect(),
             is_own_branch: pull.head.repo.is_some() && pull.head.repo == pull.base.repo,
             head: pull.head.name,
+            draft: pull.draft,
+            auto_merge: Some(pull.auto_merge.is_some()),
             state,
         }
     }

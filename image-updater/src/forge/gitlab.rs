@@ -26,6 +26,10 @@ struct MergeRequest {
     state: String,
     #[serde(default)]
     labels: Vec<String>,
+    #[serde(default)]
+    draft: bool,
+    #[serde(default)]
+    merge_when_pipeline_succeeds: bool,
     source_branch: String,
     source_project_id: Option<u64>,
     target_project_id: u64,
@@ -52,6 +56,8 @@ impl From<MergeRequest> for Request {
             body: merge.description.unwrap_or_default(),
             labels: merge.labels,
             head: merge.source_branch,
+            draft: merge.draft,
+            auto_merge: Some(merge.merge_when_pipeline_succeeds),
             is_own_branch: merge.source_project_id == Some(merge.target_project_id),
             state,
         }

@@ -156,6 +156,10 @@ pub struct Request {
     pub head: String,
     /// Whether that is a branch of the same repository.
     pub is_own_branch: bool,
+    /// Whether it is a draft, where the API says so besides the title.
+    pub draft: bool,
+    /// Whether it will be merged when its checks allow it, where the API says so.
+    pub auto_merge: Option<bool>,
     /// Whether it waits for somebody.
     pub state: State,
 }

@@ -34,7 +34,7 @@ pub struct Proposal<'a> {
     pub reviewers: &'a [String],
     /// Whether it is opened as a draft. Whether it stays one, people decide.
     pub draft: bool,
-    /// Whether it is merged when its checks allow it, and how.
+    /// Whether it is merged when its checks allow it, and how. A draft is not.
     pub auto_merge: Option<MergeMethod>,
     /// Whether older requests of the target, from other branches, are closed.
     pub supersede: bool,
@@ -193,11 +193,19 @@ impl Client {
             done.push(self.forge.ask_reviewers(&at, request.number, proposal.reviewers));
         }
         if let Some(method) = proposal.auto_merge
-            && outcome.action != Action::Unchanged
+            && self.lacks_merging(request, outcome.action)
         {
             done.push(self.forge.merge_when_ready(&at, request, method));
         }
         outcome.warnings.extend(done.into_iter().filter_map(Result::err));
+    }
+
+    /// Whether a request is to be told again to be merged. GitLab refuses that until it has looked at a new request, so
+    /// that a later run does it; a forge that does not say whether it was told is told once for each change.
+    fn lacks_merging(&self, request: &Request, action: Action) -> bool {
+        let marked = self.forge.draft_mark().is_some() && !split_draft_mark(&request.title).0.is_empty();
+        let is_told = request.auto_merge.unwrap_or(action == Action::Unchanged);
+        !is_told && !request.draft && !marked
     }
 
     /// Closes what others of the target have proposed from branches of this repository.

@@ -27,6 +27,7 @@ pub(super) struct Pull {
     pub(super) head: String,
     pub(super) from_fork: bool,
     pub(super) closed: bool,
+    pub(super) merging: bool,
     pub(super) labels: Vec<String>,
     pub(super) comments: Vec<String>,
 }
@@ -105,6 +106,11 @@ impl StandIn {
     pub(super) fn pull(&self, number: u64) -> Pull {
         let pulls = self.shared.pulls.lock().unwrap();
         pulls.iter().find(|pull| pull.number == number).cloned().unwrap()
+    }
+
+    /// The request of a number as its API shows it.
+    pub(super) fn shown(&self, number: u64) -> String {
+        self.shared.show(&self.pull(number)).to_string()
     }
 
     /// Changes the request of a number, as a person does.
@@ -212,7 +218,14 @@ impl Shared {
     /// What is not of the repository.
     fn beside(&self, asked: &Asked) -> Answer {
         match (self.kind, asked.path.as_str()) {
-            (Kind::GitHub, "/api/graphql") => ok(&json!({"data": {}})),
+            (Kind::GitHub, "/api/graphql") => {
+                let id = asked.body["variables"]["id"]
+                    .as_str()
+                    .and_then(|id| id.strip_prefix("node")?.parse().ok());
+                let mut pulls = self.pulls.lock().unwrap();
+                pulls.iter_mut().filter(|pull| Some(pull.number) == id).for_each(|pull| pull.merging = true);
+                ok(&json!({"data": {}}))
+            }
             (Kind::GitLab, "/api/users") if asked.query("username") == Some("ann") => {
                 ok(&json!([{"id": 42}]))
             }
@@ -276,7 +289,8 @@ impl Shared {
                 return ok(&json!([]));
             }
             "comments" | "notes" => pull.comments.extend(text("body")),
-            "requested_reviewers" | "merge" => {}
+            "requested_reviewers" => {}
+            "merge" => pull.merging = true,
             _ => {
                 pull.title = text("title").unwrap_or_else(|| pull.title.clone());
                 pull.body = text("body").or_else(|| text("description")).unwrap_or_else(|| pull.body.clone());
@@ -291,19 +305,21 @@ impl Shared {
     }
 
     fn show(&self, pull: &Pull) -> Value {
-        let Pull { number, title, body, head, from_fork, closed, labels, .. } = pull;
+        let Pull { number, title, body, head, from_fork, closed, merging, labels, .. } = pull;
         let (url, repo) = (format!("https://forge.example/{number}"), if *from_fork { 2 } else { 1 });
         let named: Vec<Value> =
             labels.iter().enumerate().map(|(id, name)| json!({"id": id, "name": name})).collect();
         match self.kind {
             Kind::GitHub => json!({
                 "number": number, "node_id": format!("node{number}"), "html_url": url, "title": title, "body": body,
-                "state": if *closed { "closed" } else { "open" }, "merged_at": null, "labels": named,
+                "state": if *closed { "closed" } else { "open" }, "merged_at": null, "labels": named, "draft": false,
+                "auto_merge": merging.then(|| json!({"merge_method": "squash"})),
                 "head": {"ref": head, "repo": {"id": repo}}, "base": {"ref": "main", "repo": {"id": 1}},
             }),
             Kind::GitLab => json!({
                 "iid": number, "web_url": url, "title": title, "description": body, "labels": labels,
                 "state": if *closed { "closed" } else { "opened" }, "source_branch": head,
+                "merge_when_pipeline_succeeds": merging,
                 "source_project_id": repo, "target_project_id": 1,
             }),
             Kind::Gitea => json!({
