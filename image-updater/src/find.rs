@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::disk;
 use crate::edit::{self, Outcome, Policy, Request, Source, Target};
 use crate::error::{Error, Result};
+use crate::report;
 
 /// How many files are looked at: a repository of more has no business being searched whole.
 const MAX_FILES: usize = 100_000;
@@ -153,8 +154,13 @@ fn edit_file(file: Text, request: &Request, policies: &[Policy]) -> Result<Optio
         }
         Ok(())
     };
-    if (Source { path: &path, text: &old }).parse().is_ok() {
-        edit::kinds_of(&file).iter().try_for_each(|target| apply(target, request))?;
+    match (Source { path: &path, text: &old }).parse() {
+        Ok(_) => edit::kinds_of(&file).iter().try_for_each(|target| apply(target, request))?,
+        // A template that has the image may have to be edited by hand.
+        Err(error) if old.contains(&request.version.name) => {
+            report::warning(&format!("only markers are looked for in what is no YAML: {error}"));
+        }
+        Err(_) => {}
     }
     for policy in policies {
         apply(&edit::FLUX, &Request { policy: Some(policy.clone()), ..request.clone() })?;

@@ -11,6 +11,7 @@ pub fn reads_as_string(text: &str) -> bool {
     resolve(text, Dialect::V2) == Resolved::Str
         && resolve(text, Dialect::V3) == Resolved::Str
         && !is_number(text)
+        && !is_timestamp(text)
         // The merge key and the default value of YAML 1.1.
         && !matches!(text, "<<" | "=")
 }
@@ -22,16 +23,14 @@ fn is_number(text: &str) -> bool {
     is_of_base(unsigned) || is_decimal(unsigned) || is_sexagesimal(unsigned)
 }
 
-/// `0b1010`, `0o17`, `0x1F`, with underscores.
+/// `0b1010` and `0x1F` with underscores, `0o17` without.
 fn is_of_base(text: &str) -> bool {
     let digits = |prefix: &str, is_digit: fn(u8) -> bool| {
-        text.strip_prefix(prefix).is_some_and(|digits| {
-            !digits.is_empty() && digits.bytes().all(|byte| byte == b'_' || is_digit(byte))
-        })
+        text.strip_prefix(prefix).is_some_and(|digits| !digits.is_empty() && digits.bytes().all(is_digit))
     };
-    digits("0b", |byte| matches!(byte, b'0' | b'1'))
+    digits("0b", |byte| matches!(byte, b'0' | b'1' | b'_'))
         || digits("0o", |byte| matches!(byte, b'0'..=b'7'))
-        || digits("0x", |byte| byte.is_ascii_hexdigit())
+        || digits("0x", |byte| byte.is_ascii_hexdigit() || byte == b'_')
 }
 
 /// `12`, `1_000`, `1.5`, `.5`, `2.`, `1e7`, `1.5e+3`
@@ -61,6 +60,30 @@ fn is_sexagesimal(text: &str) -> bool {
     let is_sixty =
         |group: &str| matches!(group.as_bytes(), [digit] | [b'0'..=b'5', digit] if digit.is_ascii_digit());
     first.starts_with(|char: char| char.is_ascii_digit()) && is_digits(first) && rest.split(':').all(is_sixty)
+}
+
+/// `2024-01-15`, also with a time: by its shape, as a reader of YAML 1.1 fails at the thirteenth month.
+fn is_timestamp(text: &str) -> bool {
+    let (date, time) = match text.split_once(['T', 't', ' ', '\t']) {
+        Some((date, time)) => (date, Some(time)),
+        None => (text, None),
+    };
+    let mut fields = date.split('-').map(str::as_bytes);
+    let (Some(year), Some(month), Some(day), None) =
+        (fields.next(), fields.next(), fields.next(), fields.next())
+    else {
+        return false;
+    };
+    let is_field = |field: &[u8]| {
+        (if time.is_some() { 1..=2 } else { 2..=2 }).contains(&field.len())
+            && field.iter().all(u8::is_ascii_digit)
+    };
+    let starts_as_time = |time: &str| {
+        let hour = time.trim_start_matches([' ', '\t']).split(':').next().unwrap_or_default();
+        time.matches(':').count() >= 2 && !hour.is_empty() && hour.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_date = year.len() == 4 && year.iter().all(u8::is_ascii_digit) && is_field(month) && is_field(day);
+    is_date && time.is_none_or(starts_as_time)
 }
 
 fn is_digits(text: &str) -> bool {
@@ -155,6 +178,9 @@ mod tests {
             "1e+",
             "_1",
             "2024-01-01-1",
+            "2024-01-01T",
+            "2024-13-1",
+            "2024-01-01T10.00",
             "20240115-abc",
             "sha-3108617",
             "true-1",

@@ -83,3 +83,92 @@ fn no_place(source: &Source<'_>, request: &Request, has_paths: bool) -> Error {
     let message = format!("no `kustomize.images` has the image `{}`", request.version.name);
     source.refuse(message, 0).hint("name Helm parameters with `--tag-path`, as in `--tag-path image.tag`")
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::testing::{check, check_refused};
+
+    fn app(source: &str) -> String {
+        format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source:\n{source}")
+    }
+
+    #[test]
+    fn images_of_kustomize_are_matched_by_either_name() {
+        for (before, after) in [
+            ("- r.test/a:v1\n", "- r.test/a:v2\n"),
+            ("- b=r.test/a:v1@OLD # c\n", "- b=r.test/a:v2 # c\n"),
+            ("- r.test/a=r.test/b:v1\n", "- r.test/a=r.test/b:v2\n"),
+            ("- 'r.test/a'\n      - x:1\n", "- 'r.test/a:v2'\n      - x:1\n"),
+            ("- x:1\n", "- x:1\n      - r.test/a:v2\n"),
+        ] {
+            let text = |item: &str| app(&format!("    kustomize:\n      images:\n      {item}"));
+            check("application", &[], &[("r.test/a:v2", &text(before), &text(after))]);
+        }
+    }
+
+    #[test]
+    fn values_are_parameters_or_an_object() {
+        let paths = [("name", "image.repository"), ("tag", "image.tag")];
+        let parameters = |name: &str, tag: &str| {
+            app(&format!(
+                "    helm:\n      parameters:\n      - name: image.repository\n        value: {name}\n      - name: image.tag\n        value: {tag}\n"
+            ))
+        };
+        check(
+            "application",
+            &paths,
+            &[
+                ("r.test/a:v2", &parameters("r.test/a", "v1"), &parameters("r.test/a", "v2")),
+                // Helm would make a number of it.
+                (
+                    "r.test/a:12",
+                    &parameters("b", "'11'"),
+                    &parameters("r.test/a", "'12'\n        forceString: true"),
+                ),
+            ],
+        );
+        let object = |tag: &str| {
+            app(&format!(
+                "    helm:\n      valuesObject:\n        image: {{repository: r.test/a, tag: {tag}}}\n"
+            ))
+        };
+        check("application", &paths, &[("r.test/a:1.20", &object("v1"), &object("\"1.20\""))]);
+    }
+
+    #[test]
+    fn what_has_no_place_is_refused() {
+        check_refused(
+            "application",
+            &[],
+            &[
+                ("a:v2", "kind: Deployment\n", "no Application"),
+                ("a:v2", &app("    path: x\n"), "no `kustomize.images`"),
+            ],
+        );
+        check_refused(
+            "application",
+            &[("tag", "image.tag")],
+            &[
+                ("a:v2", &app("    helm: {parameters: [{name: x, value: y}]}\n"), "no source has the paths"),
+                (
+                    "a:v2",
+                    &app(
+                        "    helm: {parameters: [{name: image.tag, value: y}, {name: image.tag, value: z}]}\n",
+                    ),
+                    "there twice",
+                ),
+                ("a:v2", &app("    helm: {valuesObject: {x: &x {tag: v1}, image: *x}}\n"), "alias"),
+            ],
+        );
+        let paths = [("name", "image.repository"), ("tag", "image.tag")];
+        check_refused(
+            "application",
+            &paths,
+            &[(
+                "a:v2",
+                &app("    helm: {parameters: [{name: image.tag, value: y}]}\n"),
+                "`image.repository` is no Helm parameter",
+            )],
+        );
+    }
+}

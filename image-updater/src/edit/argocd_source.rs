@@ -102,3 +102,54 @@ fn checked<'f>(
     let source = sources.source;
     edit(sources).map_err(|error| source.error(&error))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::testing::{check, check_refused};
+
+    #[test]
+    fn an_override_is_edited_or_added() {
+        check(
+            "argocd-source",
+            &[],
+            &[
+                ("a:v2", "", "kustomize:\n  images:\n  - a:v2\n"),
+                (
+                    "a:v2",
+                    "kustomize:\n  images:\n  - a:v1\n  - b:1\n",
+                    "kustomize:\n  images:\n  - a:v2\n  - b:1\n",
+                ),
+                ("a:v2", "kustomize:\n  images:\n  - b:1\n", "kustomize:\n  images:\n  - b:1\n  - a:v2\n"),
+                ("a:v2", "helm: {}\n", "helm: {}\nkustomize:\n  images:\n  - a:v2\n"),
+            ],
+        );
+        let parameter = "- name: image.tag\n    value: v2\n    forceString: true\n";
+        check(
+            "argocd-source",
+            &[("tag", "image.tag")],
+            &[
+                ("a:v2", "# c\n", &format!("# c\nhelm:\n  parameters:\n  {parameter}")),
+                ("a:v2", "kustomize: {}\n", &format!("kustomize: {{}}\nhelm:\n  parameters:\n  {parameter}")),
+                (
+                    "a:v2",
+                    "helm:\n  parameters:\n  - name: x\n    value: y\n",
+                    &format!("helm:\n  parameters:\n  - name: x\n    value: y\n  {parameter}"),
+                ),
+                (
+                    "a:v2",
+                    "helm: {parameters: [{name: image.tag, value: v1}]}\n",
+                    "helm: {parameters: [{name: image.tag, value: v2}]}\n",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_not_to_be_overwritten_is_refused() {
+        check_refused(
+            "argocd-source",
+            &[],
+            &[("a:v2", "{{ x }}\n  b: [", "not YAML"), ("a:v2", "a: 1\n---\nb: 1\n", "is one document")],
+        );
+    }
+}

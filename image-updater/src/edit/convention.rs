@@ -114,3 +114,60 @@ impl<'f> Values<'f> {
         self.edits.set(node, text).map(drop).map_err(|error| self.source.error(&error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TARGET;
+    use crate::edit::testing::{edit_by, request};
+
+    #[test]
+    fn places_are_known_by_what_charts_call_them() {
+        for (image, before, after) in [
+            ("r.test/a:v2", "image: r.test/a:v1\n", "image: r.test/a:v2\n"),
+            ("r.test/a:v2", "i: {repository: r.test/a, tag: v1}\n", "i: {repository: r.test/a, tag: v2}\n"),
+            (
+                "r.test/a:v2",
+                "i: {registry: r.test, repository: a, tag: ''}\n",
+                "i: {registry: r.test, repository: a, tag: 'v2'}\n",
+            ),
+            ("r.test/a:v2", "i: {image: r.test/a, tag: v1}\n", "i: {image: r.test/a, tag: v2}\n"),
+            (
+                "r.test/a:v2@NEW",
+                "i: {repository: r.test/a, tag: v1}\n",
+                "i: {repository: r.test/a, tag: v2@NEW}\n",
+            ),
+            (
+                "r.test/a:v2@NEW",
+                "i: {repository: r.test/a, tag: v1, digest: ''}\n",
+                "i: {repository: r.test/a, tag: v2, digest: 'NEW'}\n",
+            ),
+            (
+                "r.test/a:v2",
+                "i: {repository: r.test/a, tag: v1, digest: OLD}\n",
+                "i: {repository: r.test/a, tag: v2, digest: \"\"}\n",
+            ),
+            (
+                "r.test/a:v2",
+                "x: &x {repository: r.test/a}\ni: {<<: *x, tag: v1}\n",
+                "x: &x {repository: r.test/a}\ni: {<<: *x, tag: v2}\n",
+            ),
+            (
+                "r.test/a:v2",
+                "kind: HelmRelease\napiVersion: x\nspec: {values: {image: r.test/a:1}}\n",
+                "kind: HelmRelease\napiVersion: x\nspec: {values: {image: r.test/a:v2}}\n",
+            ),
+            // Nothing of these is the image's.
+            ("r.test/a:v2", "image: r.test/ab:v1\ntag: v1\n", "image: r.test/ab:v1\ntag: v1\n"),
+            ("r.test/a:v2", "i: {repository: r.test/a}\n", "i: {repository: r.test/a}\n"),
+            (
+                "r.test/a:v2",
+                "kind: X\napiVersion: v1\nimage: r.test/a:v1\n",
+                "kind: X\napiVersion: v1\nimage: r.test/a:v1\n",
+            ),
+        ] {
+            assert_eq!(edit_by(&TARGET, before, &request(image, &[])).unwrap(), after, "{before}");
+        }
+        let shared = "x: &x v1\ni: {repository: r.test/a, tag: *x}\n";
+        assert!(edit_by(&TARGET, shared, &request("r.test/a:v2", &[])).is_err());
+    }
+}

@@ -80,3 +80,68 @@ pub(super) fn at_path(source: &Source<'_>, error: &yamledit::Error, path: &Path)
         None => named,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::testing::{check, check_refused};
+
+    #[test]
+    fn each_path_gets_its_part() {
+        let all = [("name", "i.r"), ("tag", "i.t"), ("digest", "i.d")];
+        check(
+            "helmvalues",
+            &all,
+            &[(
+                "r.test/a:1.20@NEW",
+                "i:\n  r: r.test/b # c\n  t: 1.19\n  d: ''\n",
+                "i:\n  r: r.test/a # c\n  t: \"1.20\"\n  d: 'NEW'\n",
+            )],
+        );
+        check(
+            "helmvalues",
+            &[("tag", "t")],
+            &[("a:1.20@NEW", "t: 1.19", "t: 1.20@NEW"), ("a:v2", "t: v1@OLD", "t: v2")],
+        );
+        check(
+            "helmvalues",
+            &[("spec", "i")],
+            &[
+                ("docker.io/library/nginx:2", "i: nginx\n", "i: nginx:2\n"),
+                ("r.test/a:2", "i: nginx:1@OLD\n", "i: r.test/a:2\n"),
+                ("r.test/a:2", "i:\n", "i: r.test/a:2\n"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_registry_may_stand_apart() {
+        let apart = [("registry", "i.h"), ("name", "i.r"), ("tag", "i.t")];
+        check(
+            "helmvalues",
+            &apart,
+            &[
+                (
+                    "nginx:v2",
+                    "i: {h: docker.io, r: library/nginx, t: v1}\n",
+                    "i: {h: docker.io, r: library/nginx, t: v2}\n",
+                ),
+                ("r.test/a/b:v2", "i: {h: docker.io, r: nginx, t: v1}\n", "i: {h: r.test, r: a/b, t: v2}\n"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_the_path() {
+        check_refused(
+            "helmvalues",
+            &[("tag", "i.t")],
+            &[
+                ("a:v2", "i: {r: x}\n", "`i.t`: there is no key `t`"),
+                ("a:v2", "i: {t: |\n x\n}", "not YAML"),
+                ("a:v2", "i:\n  t: |\n    v2\n", "`i.t`: the value is a block scalar"),
+                ("a:v2", "x: &x v2\ni: {t: *x}\n", "`i.t`: the value is the alias `*x`"),
+                ("a:v2", "", "`i.t`: the file is empty"),
+            ],
+        );
+    }
+}

@@ -151,3 +151,133 @@ fn is_alias(node: &Node) -> bool {
 fn is_null(node: &Node) -> bool {
     node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == Resolved::Null)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::testing::{check, check_refused};
+
+    #[test]
+    fn entries_are_matched_by_name_and_new_name() {
+        check(
+            "kustomization",
+            &[],
+            &[
+                (
+                    "r.test/a:2",
+                    "images:\n- name: r.test/a\n  newTag: '1'\n",
+                    "images:\n- name: r.test/a\n  newTag: '2'\n",
+                ),
+                (
+                    "r.test/a:v2",
+                    "images:\n- name: a\n  newName: r.test/a\n  newTag: v1\n",
+                    "images:\n- name: a\n  newName: r.test/a\n  newTag: v2\n",
+                ),
+                (
+                    "nginx:v2",
+                    "images:\n- name: docker.io/library/nginx\n  newTag: v1\n",
+                    "images:\n- name: docker.io/library/nginx\n  newTag: v2\n",
+                ),
+                // Kustomize takes each spelling for an image of its own, so both must change.
+                (
+                    "nginx:v2",
+                    "images:\n- name: nginx\n  newTag: v1\n- name: docker.io/nginx\n  newTag: v1\n",
+                    "images:\n- name: nginx\n  newTag: v2\n- name: docker.io/nginx\n  newTag: v2\n",
+                ),
+                (
+                    "r.test/a:v2",
+                    "x: &x {name: r.test/a}\nimages:\n- <<: *x\n  newTag: v1\n",
+                    "x: &x {name: r.test/a}\nimages:\n- <<: *x\n  newTag: v2\n",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_stale_digest_goes() {
+        check(
+            "kustomization",
+            &[],
+            &[
+                (
+                    "a:v2",
+                    "images:\n- {name: a, newTag: v1, digest: OLD}\n",
+                    "images:\n- {name: a, newTag: v2}\n",
+                ),
+                (
+                    "a:v2",
+                    "images:\n- {digest: OLD, newTag: v2, name: a}\n",
+                    "images:\n- {newTag: v2, name: a}\n",
+                ),
+                (
+                    "a:1.20",
+                    "images:\n- {name: a, digest: OLD} # c\n",
+                    "images:\n- {name: a, newTag: \"1.20\"} # c\n",
+                ),
+                (
+                    "a:v2",
+                    "images:\n- digest: OLD\n  name: a\n  newTag: v1",
+                    "images:\n- name: a\n  newTag: v2",
+                ),
+                (
+                    "a:v2",
+                    "images:\n- name: a\n  newTag: v1\n  digest: OLD",
+                    "images:\n- name: a\n  newTag: v2",
+                ),
+                (
+                    "a:v2@NEW",
+                    "images:\n- name: a\n  digest: 'OLD'\n",
+                    "images:\n- name: a\n  digest: 'NEW'\n  newTag: v2\n",
+                ),
+                ("a:v2@NEW", "images:\n- name: a\n", "images:\n- name: a\n  newTag: v2\n  digest: NEW\n"),
+            ],
+        );
+    }
+
+    #[test]
+    fn an_entry_is_added_where_there_is_none() {
+        check(
+            "kustomization",
+            &[],
+            &[
+                ("a:v2", "", "images:\n- name: a\n  newTag: v2\n"),
+                ("a:v2", "# empty\n", "# empty\nimages:\n- name: a\n  newTag: v2\n"),
+                ("a:v2", "images: []\n", "images: [{name: a, newTag: v2}]\n"),
+                (
+                    "a:v2",
+                    "resources:\n  - x\nimages:\n",
+                    "resources:\n  - x\nimages:\n  - name: a\n    newTag: v2\n",
+                ),
+                (
+                    "a:v2",
+                    "images: [{name: b, newTag: v1}]\n",
+                    "images: [{name: b, newTag: v1}, {name: a, newTag: v2}]\n",
+                ),
+                ("a:v2", "{\"images\": []}\n", "{\"images\": [{\"name\": \"a\", \"newTag\": \"v2\"}]}\n"),
+                (
+                    "a:v2",
+                    "---\nresources: [x]\n---\n",
+                    "---\nresources: [x]\nimages:\n- name: a\n  newTag: v2\n---\n",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_shared_or_unclear_is_refused() {
+        check_refused(
+            "kustomization",
+            &[],
+            &[
+                ("a:v2", "x: &x {name: a, newTag: v1}\nimages: [*x]\n", "the entry of the image is an alias"),
+                ("a:v2", "x: &x [{name: a, newTag: v1}]\nimages: *x\n", "the entry of the image is an alias"),
+                ("a:v2", "x: &x {newTag: v1}\nimages:\n- name: a\n  <<: *x\n", "`newTag` is merged in"),
+                ("a:v2", "images:\n- name: a\n  newTag: v1\n  newTag: v0\n", "`newTag` is there twice"),
+                ("a:v2", "images: x\n", "no list"),
+                ("a:v2", "images: [x]\n", "is a mapping"),
+                ("a:v2", "- x\n", "is a mapping"),
+                ("a:v2", "images: [\n", "not YAML"),
+                ("a:v2", "a: 1\n---\nb: 1\n", "is one document"),
+            ],
+        );
+    }
+}

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use yamledit::{Anchors, Edits};
+use yamledit::{Anchors, Edits, File};
 use yamltree::{Kind, Node};
 
 use super::{Options, Outcome, Parts, Request, Source, Target, Version};
@@ -20,9 +20,9 @@ const OFFERED: usize = 6;
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;
-    let mut containers = Containers { anchors: file.anchors(), images: Vec::new(), shared: HashSet::new() };
+    let mut containers = Containers::of(&file);
     for document in file.documents() {
-        containers.collect(&document.root).map_err(|error| source.error(&error))?;
+        containers.collect(&document.root, None).map_err(|error| source.error(&error))?;
     }
     let version = &request.version;
     let (matched, others): (Vec<_>, Vec<_>) =
@@ -37,6 +37,10 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
         .map(|image| std::ptr::from_ref(image.value))
         .collect();
     for image in matched {
+        if let Some(key) = image.doubled {
+            let refusal = source.refuse("a key above the image is there twice", key as usize);
+            return Err(refusal.hint("remove the one that is not meant"));
+        }
         match image.alias {
             None => {
                 let text = version.reference(image.text);
@@ -61,6 +65,8 @@ struct Image<'f> {
     value: &'f Node,
     /// The alias by which the container has it, or the container that merges it in, if it is not its own.
     alias: Option<&'f Node>,
+    /// Where a key above it is that its mapping has twice.
+    doubled: Option<u32>,
 }
 
 /// The images of containers, in the order of the text.
@@ -69,19 +75,29 @@ struct Containers<'f> {
     images: Vec<Image<'f>>,
     /// The lists that were looked at by way of an alias.
     shared: HashSet<*const Node>,
+    /// Where the keys are that a mapping has twice.
+    doubled: HashSet<u32>,
 }
 
 impl<'f> Containers<'f> {
-    fn collect(&mut self, node: &'f Node) -> Result<(), yamledit::Error> {
+    fn of(file: &'f File<'_>) -> Self {
+        let duplicates = file.documents().iter().flat_map(|document| &document.duplicates);
+        let doubled = duplicates.flat_map(|found| [found.first.start, found.again.start]).collect();
+        Self { anchors: file.anchors(), images: Vec::new(), shared: HashSet::new(), doubled }
+    }
+
+    fn collect(&mut self, node: &'f Node, doubled: Option<u32>) -> Result<(), yamledit::Error> {
         match &node.kind {
             Kind::Scalar(_) | Kind::Alias(_) => {}
-            Kind::Sequence(items) => items.iter().try_for_each(|item| self.collect(item))?,
+            Kind::Sequence(items) => items.iter().try_for_each(|item| self.collect(item, doubled))?,
             Kind::Mapping(entries) => {
                 for entry in entries {
+                    let start = entry.key.span.start;
+                    let doubled = doubled.or_else(|| self.doubled.contains(&start).then_some(start));
                     if entry.key.text().is_some_and(|key| CONTAINERS.contains(&key)) {
-                        self.collect_list(&entry.value)?;
+                        self.collect_list(&entry.value, doubled)?;
                     }
-                    self.collect(&entry.value)?;
+                    self.collect(&entry.value, doubled)?;
                 }
             }
         }
@@ -89,7 +105,7 @@ impl<'f> Containers<'f> {
     }
 
     /// Aliases are looked through, so that a container that has its image by one is not passed over in silence.
-    fn collect_list(&mut self, list: &'f Node) -> Result<(), yamledit::Error> {
+    fn collect_list(&mut self, list: &'f Node, doubled: Option<u32>) -> Result<(), yamledit::Error> {
         let is_alias = |node: &Node| matches!(node.kind, Kind::Alias(_));
         let Some(resolved) = self.anchors.resolve(list) else { return Ok(()) };
         if is_alias(list) && !self.shared.insert(std::ptr::from_ref(resolved)) {
@@ -102,7 +118,8 @@ impl<'f> Containers<'f> {
             let Some(value) = self.anchors.resolve(written) else { continue };
             let Some(text) = value.text() else { continue };
             let alias = [list, item, written].into_iter().find(|node| is_alias(node));
-            self.images.push(Image { text, value, alias: alias.or(found.is_merged.then_some(item)) });
+            let alias = alias.or(found.is_merged.then_some(item));
+            self.images.push(Image { text, value, alias, doubled });
         }
         Ok(())
     }
@@ -120,4 +137,63 @@ fn no_match(source: &Source<'_>, version: &Version, images: &[&Image<'_>]) -> cr
     let more = if names.len() > OFFERED { ", …" } else { "" };
     names.truncate(OFFERED);
     refusal.hint(format!("its images are {}{more}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::testing::{check, check_refused};
+
+    #[test]
+    fn containers_are_found_in_any_kind() {
+        check(
+            "manifest",
+            &[],
+            &[
+                (
+                    "a:v2",
+                    "x: {containers: [{image: a}]}\n---\ny: [{initContainers: [{image: 'a:v1@OLD'}]}]\n",
+                    "x: {containers: [{image: a:v2}]}\n---\ny: [{initContainers: [{image: 'a:v2'}]}]\n",
+                ),
+                (
+                    "r.test:5000/a:v2@NEW",
+                    "containers:\n- image: r.test:5000/a\n- image: r.test/a\n- image: r.test:5000/a/b\n",
+                    "containers:\n- image: r.test:5000/a:v2@NEW\n- image: r.test/a\n- image: r.test:5000/a/b\n",
+                ),
+                (
+                    "a:v2",
+                    "containers: [{image: a:v1}, {image: }, x, {}]\nimage: a:v1\n",
+                    "containers: [{image: a:v2}, {image: }, x, {}]\nimage: a:v1\n",
+                ),
+                // An alias follows the anchor that is edited in its own right.
+                (
+                    "a:v2",
+                    "containers: [{image: &i a:v1}, {image: *i}]\n",
+                    "containers: [{image: &i a:v2}, {image: *i}]\n",
+                ),
+                (
+                    "a:v2",
+                    "x: {containers: &c [{image: a:v1}]}\ny: {containers: *c}\n",
+                    "x: {containers: &c [{image: a:v2}]}\ny: {containers: *c}\n",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_shared_or_absent_is_refused() {
+        check_refused(
+            "manifest",
+            &[],
+            &[
+                ("a:v2", "x: &i a:v1\ncontainers: [{image: *i}]\n", "shared by an alias"),
+                ("a:v2", "x: &c [{image: a:v1}]\ncontainers: *c\n", "shared by an alias"),
+                ("a:v2", "x: &c {image: a:v1}\ncontainers: [{<<: *c}]\n", "shared by an alias"),
+                ("a:v2", "containers: [{image: a:v1, image: a:v0}]\n", "`image` is there twice"),
+                ("a:v2", "x: {containers: [{image: a:v1}]}\nx: {y: z}\n", "above the image is there twice"),
+                ("a:v2", "containers: [{image: b}]\n", "no container has the image `a`"),
+                ("a:v2", "containers:\n- image: >-\n    a:v1\n", "block scalar"),
+                ("a:v2", "containers: [{image: a:v1}]\n---\n[", "not YAML"),
+            ],
+        );
+    }
 }

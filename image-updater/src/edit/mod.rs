@@ -12,7 +12,11 @@ mod helm_values;
 mod kustomization;
 mod manifest;
 mod parts;
+#[cfg(test)]
+mod properties;
 mod source;
+#[cfg(test)]
+mod testing;
 
 use registry::{Reference, Repository};
 use yamledit::Path;

@@ -97,10 +97,10 @@ impl Value {
     fn check(&self, source: &Source<'_>) -> Result<()> {
         let written = &source.text[self.range.clone()];
         let why = match written.as_bytes().first() {
+            _ if written.contains("{{") => "made by a template",
             _ if self.style != Style::Plain => return Ok(()),
             Some(b'*') => "an alias, shared with other places",
             Some(b'|' | b'>') => "a block scalar",
-            _ if written.contains("{{") => "made by a template",
             Some(b'{' | b'[' | b'"' | b'\'') => "no scalar",
             _ => return Ok(()),
         };
