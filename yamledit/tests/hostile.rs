@@ -65,7 +65,7 @@ fn nodes<'f>(file: &'f File<'f>) -> Vec<&'f Node> {
             Kind::Scalar(_) | Kind::Alias(_) => {}
             Kind::Sequence(items) => found.extend(items),
             Kind::Mapping(entries) => {
-                found.extend(entries.iter().flat_map(|entry| [&entry.key, &entry.value]))
+                found.extend(entries.iter().flat_map(|entry| [&entry.key, &entry.value]));
             }
         }
         next += 1;
