@@ -271,7 +271,13 @@ fn strategies(_: &mut SchemaGenerator) -> Schema {
 }
 
 fn forges(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "enum": FORGES.iter().map(|forge| forge.name()).collect::<Vec<_>>() })
+    json_schema!({ "enum": forge_names() })
+}
+
+/// What the kinds of forge are called here. Forgejo speaks as Gitea does.
+pub(super) fn forge_names() -> Vec<String> {
+    let names = FORGES.iter().map(|forge| forge.name().to_ascii_lowercase());
+    names.chain(["forgejo".to_owned()]).collect()
 }
 
 fn kinds(_: &mut SchemaGenerator) -> Schema {

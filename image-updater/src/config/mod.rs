@@ -18,7 +18,6 @@ use crate::choose::Rules;
 use crate::criteria::{Age, Criteria, Order};
 use crate::edit::{Options, Parts, TARGETS};
 use crate::error::{Error, Result};
-use crate::forge::FORGES;
 use crate::input;
 use crate::work::{self, Batch, Delivery, Files, Spot, SpotPaths};
 pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
@@ -137,12 +136,12 @@ impl Checker<'_> {
 
     fn pull_request(self, request: &file::PullRequest) -> Result<()> {
         let Some(Placed { value: name, start }) = &request.forge else { return Ok(()) };
-        if FORGES.iter().any(|forge| forge.name() == name) {
+        let known = file::forge_names();
+        if known.contains(name) {
             return Ok(());
         }
-        let known = FORGES.iter().map(|forge| forge.name()).collect::<Vec<_>>().join(", ");
         let error = Error::input(format!("there is no forge `{name}`"));
-        Err(self.at(*start)(error.hint(format!("there are {known}"))))
+        Err(self.at(*start)(error.hint(format!("there are {}", known.join(", ")))))
     }
 
     fn updates(self, updates: &[Placed<file::Update>]) -> Result<Vec<work::Update>> {
