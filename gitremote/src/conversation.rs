@@ -47,6 +47,7 @@ pub(crate) struct Conversation<'r> {
     pub(crate) transport: Box<dyn Transport + 'r>,
     access: &'r Access,
     complaint: Option<Complaint>,
+    is_cut_off: bool,
 }
 
 impl<'r> Conversation<'r> {
@@ -58,18 +59,7 @@ impl<'r> Conversation<'r> {
         repository: &'r gix::Repository,
         session: &Arc<Session>,
     ) -> Result<Self> {
-        let (mut transport, complaint): (Box<dyn Transport>, _) = match url.scheme {
-            Scheme::Ssh | Scheme::File => {
-                let prepared = if url.scheme == Scheme::Ssh {
-                    ssh::prepare(url, service, &access.ssh, repository)?
-                } else {
-                    local::prepare(url, service)
-                };
-                let (transport, complaint) = ProgramTransport::start(prepared, url, session)?;
-                (Box::new(transport), Some(complaint))
-            }
-            _ => (Box::new(http::connect(url, repository, access, session)?), None),
-        };
+        let (mut transport, complaint) = connect(url, service, access, repository, session)?;
         let mut answers = Answers::new(&access.credentials, url, repository);
         let introduced = gix::protocol::handshake(
             &mut transport,
@@ -79,9 +69,15 @@ impl<'r> Conversation<'r> {
             &mut Discard,
         );
         match introduced {
-            Ok(handshake) => {
-                Ok(Self { repository, session: Arc::clone(session), handshake, transport, access, complaint })
-            }
+            Ok(handshake) => Ok(Self {
+                repository,
+                session: Arc::clone(session),
+                handshake,
+                transport,
+                access,
+                complaint,
+                is_cut_off: false,
+            }),
             Err(error) => {
                 drop(transport);
                 Err(explain(&error, access, session, complaint))
@@ -181,8 +177,16 @@ impl<'r> Conversation<'r> {
         match received {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Error::new(ErrorKind::NotFound, "the server has nothing to send")),
-            Err(error) => Err(self.explain(&error)),
+            Err(error) => {
+                self.is_cut_off = self.session.failure().is_some() || is_of_connection(&error);
+                Err(self.explain(&error))
+            }
         }
+    }
+
+    /// Whether what failed was the connection, and not what came over it.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_cut_off
     }
 
     /// Says why the server could not be talked to.
@@ -199,6 +203,30 @@ impl<'r> Conversation<'r> {
     fn agent(&self) -> (&'static str, Option<String>) {
         ("agent", Some(self.access.agent.clone()))
     }
+}
+
+fn connect<'r>(
+    url: &gix::Url,
+    service: Service,
+    access: &Access,
+    repository: &'r gix::Repository,
+    session: &Arc<Session>,
+) -> Result<(Box<dyn Transport + 'r>, Option<Complaint>)> {
+    let prepared = match url.scheme {
+        Scheme::Ssh => ssh::prepare(url, service, &access.ssh, repository)?,
+        Scheme::File => local::prepare(url, service),
+        _ => return Ok((Box::new(http::connect(url, repository, access, session)?), None)),
+    };
+    let (transport, complaint) = ProgramTransport::start(prepared, url, session)?;
+    Ok((Box::new(transport), Some(complaint)))
+}
+
+fn is_of_connection(error: &gix::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let is_lost = |error: &std::io::Error| {
+        matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
+    };
+    error.downcast_any_ref().is_some_and(is_lost) || error.downcast_any_ref::<reqwest::Error>().is_some()
 }
 
 fn wanted(reference: &Ref, name: &BStr) -> Option<Wanted> {

@@ -33,6 +33,9 @@ const MAX_PACKS: usize = 50;
 /// Commits that a server is told of: those of a few branches, of which the newest help most.
 const MAX_HAVES: usize = 32;
 
+/// git keeps a branch in a file of its name.
+const MAX_NAME: usize = 1024;
+
 /// Where complete commits are noted.
 const TIPS: &str = "refs/tips";
 
@@ -90,7 +93,7 @@ impl Mirror {
         }
         match self.try_fetch(remote, branches) {
             // Packs that are lost or broken are no help to anybody.
-            Err(Failed { error, has_history: true }) if !error.is_timeout() => {
+            Err(Failed { has_history: true, .. }) => {
                 self.reset()?;
                 self.try_fetch(remote, branches)
             }
@@ -205,7 +208,7 @@ fn fetch(
     let haves = &known[..known.len().min(MAX_HAVES)];
     conversation
         .receive(&wanted, haves, &depth_one())
-        .map_err(|error| Failed { error, has_history: !haves.is_empty() })?;
+        .map_err(|error| Failed { has_history: !haves.is_empty() && !conversation.is_cut_off(), error })?;
     for commit in wanted {
         note_tip(folder, commit)?;
     }
@@ -236,6 +239,7 @@ fn note_tip(folder: &Path, commit: ObjectId) -> Result<()> {
 pub(crate) fn check_branch(name: &str) -> Result<()> {
     let full = crate::conversation::full_name(name);
     if name.starts_with('-')
+        || name.len() > MAX_NAME
         || (name != crate::HEAD && gix::validate::reference::name(full.as_ref()).is_err())
     {
         let reason = format!("`{}` is no name of a branch", name.escape_debug());

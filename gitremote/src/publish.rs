@@ -90,44 +90,52 @@ impl Publisher<'_> {
         waiting: &mut Waiting<'_>,
         mut edit: impl FnMut(&Tree) -> Result<Vec<Change>, E>,
     ) -> Result<Published, E> {
-        for tries in 1..=MAX_TRIES {
-            let ground = self.ground()?;
-            let changes = edit(&ground.tree)?;
-            let made = make(&ground.tree, &changes, self.authorship, self.signer)?;
-            let Some(last) = made.commits.last().copied() else {
-                let commit = ground.tree.commit();
-                return Ok(Published::Unchanged { tip: Tip { branch: ground.start, commit } });
+        let mut tries = 1;
+        loop {
+            let branch = match self.attempt(&mut edit, tries)? {
+                Attempt::Over(published) => return Ok(published),
+                Attempt::Lost { branch } => branch,
             };
-            if ground.replaces == Some(made.tree)
-                && let Some(commit) = ground.old
-            {
-                return Ok(Published::Unchanged { tip: Tip { branch: ground.branch, commit } });
+            if tries == MAX_TRIES {
+                let reason =
+                    format!("others pushed to `{branch}` each time before we could, {MAX_TRIES} times");
+                return Err(Error::new(ErrorKind::Conflict, reason).into());
             }
-            let update = Update {
-                branch: ground.branch.clone(),
-                old: ground.old,
-                new: last,
-                pack: pack::write(&made.objects)?,
-                options: self.target.options.clone(),
-            };
-            match push(self.remote, self.mirror, &update)? {
-                Pushed::Done => {
-                    // Only to spare the next fetch.
-                    let _ = self.mirror.keep(&update.pack, last);
-                    let tip = Tip { branch: ground.branch, commit: last };
-                    return Ok(Published::Pushed { tip, commits: made.commits, tries });
-                }
-                Pushed::Refused(reason) => {
-                    let reason = format!("the server refuses the push to `{}`: {reason}", ground.branch);
-                    return Err(Error::new(ErrorKind::Refused, reason).into());
-                }
-                Pushed::Moved if tries < MAX_TRIES => (waiting.sleep)(pause(tries, (waiting.random)())),
-                Pushed::Moved => {}
+            (waiting.sleep)(pause(tries, (waiting.random)()));
+            tries += 1;
+        }
+    }
+
+    fn attempt<E: From<Error>>(
+        &self,
+        edit: &mut impl FnMut(&Tree) -> Result<Vec<Change>, E>,
+        tries: u32,
+    ) -> Result<Attempt, E> {
+        let Ground { tree, start, branch, old, replaces } = self.ground()?;
+        let made = make(&tree, &edit(&tree)?, self.authorship, self.signer)?;
+        let unchanged = |tip| Ok(Attempt::Over(Published::Unchanged { tip }));
+        let Some(last) = made.commits.last().copied() else {
+            return unchanged(Tip { branch: start, commit: tree.commit() });
+        };
+        if let Some(commit) = old.filter(|_| replaces == Some(made.tree)) {
+            return unchanged(Tip { branch, commit });
+        }
+        let pack = pack::write(&made.objects)?;
+        let update =
+            Update { branch: branch.clone(), old, new: last, pack, options: self.target.options.clone() };
+        match push(self.remote, self.mirror, &update)? {
+            Pushed::Moved => Ok(Attempt::Lost { branch }),
+            Pushed::Refused(reason) => {
+                let reason = format!("the server refuses the push to `{branch}`: {reason}");
+                Err(Error::new(ErrorKind::Refused, reason).into())
+            }
+            Pushed::Done => {
+                // Only to spare the next fetch.
+                let _ = self.mirror.keep(&update.pack, last);
+                let tip = Tip { branch, commit: last };
+                Ok(Attempt::Over(Published::Pushed { tip, commits: made.commits, tries }))
             }
         }
-        let branch = self.target.branch.as_deref().or(self.target.base.as_deref()).unwrap_or(HEAD);
-        let reason = format!("others pushed to `{branch}` each time before we could, {MAX_TRIES} times");
-        Err(Error::new(ErrorKind::Conflict, reason).into())
     }
 
     /// Fetches what the commits go on.
@@ -171,6 +179,15 @@ impl Publisher<'_> {
         let committer = tree.committer()?;
         Ok(committer == self.authorship.committer)
     }
+}
+
+/// What came of one try.
+enum Attempt {
+    Over(Published),
+    /// Somebody else was faster.
+    Lost {
+        branch: String,
+    },
 }
 
 /// What commits go on, and where they go.

@@ -23,6 +23,9 @@ use crate::mirror::Mirror;
 use crate::report::{Report, Verdict};
 use crate::session::Session;
 
+/// A push option is a name and a value; a packet line has room for 65,516 bytes.
+const MAX_OPTION: usize = 4096;
+
 /// What a server is asked to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Update {
@@ -165,6 +168,12 @@ impl Capabilities {
         let push_options = !update.options.is_empty();
         if push_options && !offered.contains("push-options") {
             return Err(lacking("takes no push options"));
+        }
+        for option in &update.options {
+            if option.len() > MAX_OPTION || option.contains(char::is_control) {
+                let reason = format!("`{}` is no push option", option.escape_debug());
+                return Err(Error::new(ErrorKind::Invalid, reason));
+            }
         }
         let mut line = "report-status".to_owned();
         for (name, is_used) in [

@@ -39,7 +39,7 @@ impl Session {
         let session = Arc::new(Self::new(timeout.min(MAX_TIMEOUT), MAX_RECEIVED));
         let (sender, receiver) = channel();
         let of_worker = Arc::clone(&session);
-        let worker = thread::Builder::new().name("fetch".to_owned()).spawn(move || {
+        let worker = thread::Builder::new().name("git".to_owned()).spawn(move || {
             // Nobody listens any more where the time is over.
             let _ = sender.send(work(&of_worker));
         });

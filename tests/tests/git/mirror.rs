@@ -167,6 +167,27 @@ fn the_mirror_is_a_repository_that_git_finds_sound() {
 }
 
 #[test]
+fn a_connection_that_breaks_costs_no_mirror() {
+    let (folder, config, _) = on_disk();
+    let server = Server::start(&folder.path(""), Habits { old_git: true, ..Habits::default() });
+    let remote = remote(server.url("/git/config.git"));
+    let mirror = Mirror::cached(&folder.path("cache"), &remote).unwrap();
+    tree_of_head(&mirror, &remote);
+    let tips =
+        || folder.files("cache").into_iter().filter(|file| file.contains("/refs/tips/")).collect::<Vec<_>>();
+    let before = tips();
+    assert_eq!(before.len(), 1);
+    config.rival("main", &[("README.md", "rival\n")]);
+    let broken = super::remote(server.url("/broken/config.git"));
+    let error = mirror.fetch(&broken, &["main"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    // What was there is still good, and what came in pieces is not taken for whole.
+    assert_eq!(tips(), before);
+    let tree = tree_of_head(&mirror, &remote);
+    assert_eq!(tree.read("README.md").unwrap().as_deref(), Some(&b"rival\n"[..]));
+}
+
+#[test]
 fn an_old_server_will_do() {
     let (folder, config, _) = on_disk();
     let server = Server::start(&folder.path(""), Habits { old_git: true, ..Habits::default() });

@@ -171,7 +171,7 @@ fn after_five_lost_races_it_is_given_up() {
         config.rival("main", &[("README.md", &format!("rival {calls}\n"))]);
         bump(tree, "1.1.0")
     });
-    fails(published, ErrorKind::Conflict, "others pushed to `HEAD` each time before we could, 5 times");
+    fails(published, ErrorKind::Conflict, "others pushed to `main` each time before we could, 5 times");
     assert_eq!((calls, pauses.len()), (5, 4));
     assert_eq!(config.subjects("main").len(), 6);
 }
