@@ -255,7 +255,7 @@ impl Authenticator {
         let mut url = realm.clone();
         let mut request = Request {
             method: Method::GET,
-            url: url.clone(),
+            url: realm.clone(),
             headers: Vec::new(),
             authorization: None,
             form: None,
@@ -273,11 +273,9 @@ impl Authenticator {
             request.form = url.query().map(str::to_owned);
             return Ok((request, None));
         }
-        {
-            let mut query = url.query_pairs_mut();
-            query.extend_pairs(service.map(|service| ("service", service)));
-            query.extend_pairs(scopes.iter().map(|scope| ("scope", scope)));
-        }
+        url.query_pairs_mut()
+            .extend_pairs(service.map(|service| ("service", service)))
+            .extend_pairs(scopes.iter().map(|scope| ("scope", scope)));
         request.url = url;
         let authorization = match credential {
             Some(Credential::Basic { user, password }) => Some(basic(user, password.expose())?),

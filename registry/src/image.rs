@@ -99,14 +99,7 @@ impl Inspection<'_> {
     }
 
     fn index(&self, manifest: &Manifest, index: Index) -> Result<Image> {
-        let runs =
-            |entry: &&Descriptor| entry.platform.as_ref().is_some_and(|platform| !platform.is_unknown());
-        let images: Vec<&Descriptor> = index.manifests.iter().filter(runs).take(MAX_IMAGES + 1).collect();
-        if images.len() > MAX_IMAGES {
-            let message =
-                format!("`{}@{}` lists more than {MAX_IMAGES} images", self.repository, manifest.digest);
-            return Err(Error::new(ErrorKind::TooLarge, message));
-        }
+        let images = self.images(manifest, &index)?;
         let platforms = images.iter().filter_map(|image| image.platform.clone()).collect();
         let matters: Vec<&Descriptor> = images.into_iter().filter(|image| self.matters(image)).collect();
         let mut labels = BTreeMap::new();
@@ -132,6 +125,19 @@ impl Inspection<'_> {
         labels.extend(index.annotations);
         let created = youngest.filter(|_| self.wanted.created);
         Ok(Image { digest: manifest.digest.clone(), platforms, created, labels })
+    }
+
+    /// What runs somewhere.
+    fn images<'i>(&self, manifest: &Manifest, index: &'i Index) -> Result<Vec<&'i Descriptor>> {
+        let runs =
+            |entry: &&Descriptor| entry.platform.as_ref().is_some_and(|platform| !platform.is_unknown());
+        let images: Vec<&Descriptor> = index.manifests.iter().filter(runs).take(MAX_IMAGES + 1).collect();
+        if images.len() <= MAX_IMAGES {
+            return Ok(images);
+        }
+        let message =
+            format!("`{}@{}` lists more than {MAX_IMAGES} images", self.repository, manifest.digest);
+        Err(Error::new(ErrorKind::TooLarge, message))
     }
 
     fn matters(&self, image: &Descriptor) -> bool {

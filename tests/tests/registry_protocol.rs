@@ -249,6 +249,15 @@ fn an_expired_token_is_renewed_and_a_revoked_one_is_replaced_once() {
 }
 
 #[test]
+fn an_account_is_checked_without_a_scope() {
+    let (server, _) = with_tokens(60.0);
+    client_of(&server, me()).check(&server.host()).unwrap();
+    assert_eq!(server.requests(), ["GET /v2/", "GET /token?service=a%2Cb", "GET /v2/"]);
+    let error = client_of(&server, Credential::basic("me", "wr0ng")).check(&server.host()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthorized);
+}
+
+#[test]
 fn the_scope_is_what_the_registry_asks_for() {
     let (server, _) = with_tokens(60.0);
     client_of(&server, me()).tags(&Repository::new(&server.host(), "acr/app").unwrap()).unwrap();
