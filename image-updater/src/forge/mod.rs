@@ -8,6 +8,7 @@
 
 mod address;
 mod api;
+mod app;
 mod body;
 mod error;
 mod gitea;
@@ -30,6 +31,7 @@ use reqwest::{StatusCode, Url};
 
 pub use address::Address;
 pub use api::Api;
+pub use app::{App, AppToken};
 pub use body::{BodyTemplate, DEFAULT_BODY};
 pub use error::{Error, ErrorKind, Result};
 pub use propose::{Action, Outcome, Proposal, Standing};
