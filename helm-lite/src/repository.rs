@@ -4,6 +4,7 @@
 //! in its words; entries that are no charts are passed over as Helm does.
 
 mod choose;
+mod digested;
 
 use std::collections::BTreeMap;
 

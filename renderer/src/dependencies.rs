@@ -94,7 +94,7 @@ impl<'m> Manager<'m> {
         fetched.write(self.folder, say)?;
         if is_new {
             let generated = Time::unix(chart::now(), Zone::local("UTC")).format(LAYOUT);
-            output::replace(&lock_file, lock.text(&String::from_utf8_lossy(&generated)).as_bytes())?;
+            output::put(&lock_file, lock.text(&String::from_utf8_lossy(&generated)).as_bytes())?;
         }
         Ok(())
     }

@@ -147,6 +147,15 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     written.map_err(failed)
 }
 
+/// Gives a name to a file with this content, all of it or nothing. A link that has the name goes: what it leads to may
+/// be anything where others can make links.
+///
+/// # Errors
+/// What writing gives.
+pub(crate) fn put(path: &Path, content: &[u8]) -> Result<()> {
+    swap_in(path, content, None).map_err(|error| Error::io("write", path, &error))
+}
+
 fn swap_in(path: &Path, content: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
     let temporary = beside(path);
     let written = (|| {
@@ -211,6 +220,16 @@ mod tests {
         replace(&link, b"new").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_link_goes_where_a_name_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        symlink("real", &link).unwrap();
+        put(&link, b"new").unwrap();
+        assert_eq!((fs::read(&real).unwrap(), fs::read(&link).unwrap()), (b"old".to_vec(), b"new".to_vec()));
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Tells a person at a terminal how far a long run is. Anybody else hears nothing.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::output;
 
 /// Who waits less does not wonder.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -15,6 +19,27 @@ pub(crate) struct Progress {
     /// The number on the line, while there is one.
     shown: Option<usize>,
     terminal: bool,
+}
+
+/// Does work that may take long, and says to a person at a terminal what is waited for.
+pub(crate) fn while_waiting<T>(doing: &str, work: impl FnOnce() -> T) -> T {
+    if !io::stderr().is_terminal() {
+        return work();
+    }
+    let (done, waiting) = channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                output::to_stderr(&format!("\r\x1b[K{doing}…"));
+                // It comes to an end when the work does.
+                let _ = waiting.recv();
+                output::to_stderr("\r\x1b[K");
+            }
+        });
+        let outcome = work();
+        drop(done);
+        outcome
+    })
 }
 
 impl Progress {

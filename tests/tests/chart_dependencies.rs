@@ -1,6 +1,7 @@
 //! `helm dependency`: what is written into a chart, in which bytes, and what a failure leaves alone.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use helm_lite::{File, pack};
@@ -182,6 +183,35 @@ fn a_failure_changes_nothing() {
         fails(&helm(&folder, &["dep", "update", "top"]), message);
         assert_eq!(folder.files("top"), unchanged, "{dependencies}");
     }
+}
+
+#[test]
+fn links_of_a_checkout_lead_nowhere() {
+    let folder = Folder::with(&[
+        ("lib/Chart.yaml", "apiVersion: v2\nname: lib\nversion: 0.3.0\n"),
+        ("precious", "digest: kept\n"),
+        ("elsewhere/_x", "kept"),
+    ]);
+    declare(&folder, "- {name: lib, version: '>=0', repository: 'file://../lib'}\n");
+    let update = ["dependency", "update", "top"];
+    let link =
+        |target: &str, name: &str| symlink(folder.path(target), folder.path(name)).expect("it can be made");
+    link("elsewhere", "top/charts");
+    fails(&helm(&folder, &update), "`top/charts` is a link");
+    fs::remove_file(folder.path("top/charts")).expect("it is there");
+    link("precious", "top/Chart.lock");
+    fails(&helm(&folder, &update), "the Chart.lock file is a symlink to");
+    fs::remove_file(folder.path("top/Chart.lock")).expect("it is there");
+    fs::create_dir(folder.path("top/charts")).expect("it can be made");
+    // The chart that the link leads to is read, and the link is what is replaced.
+    folder.write_bytes("old.tgz", &archive("lib", "0.3.0"));
+    link("old.tgz", "top/charts/lib-0.3.0.tgz");
+    assert_eq!(helm(&folder, &update).code, Some(0));
+    assert_eq!(fs::read(folder.path("old.tgz")).expect("it is there"), archive("lib", "0.3.0"));
+    assert_eq!(
+        (folder.read("precious").as_deref(), folder.files("elsewhere")),
+        (Some("digest: kept\n"), vec!["_x".to_owned()])
+    );
 }
 
 #[test]

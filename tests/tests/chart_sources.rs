@@ -33,8 +33,11 @@ fn fails(outcome: &Outcome, message: &str) {
 fn archive(version: &str) -> Vec<u8> {
     let template = "kind: ConfigMap\nmetadata: {name: '{{ .Chart.Version }}'}\n";
     let metadata = format!("apiVersion: v2\nname: web\nversion: {version}\n");
-    let files =
-        [File::new("Chart.yaml", metadata.as_bytes()), File::new("templates/a.yaml", template.as_bytes())];
+    let files = [
+        File::new("Chart.yaml", metadata.as_bytes()),
+        File::new("templates/a.yaml", template.as_bytes()),
+        File::new("values.yaml", b"{}\n"),
+    ];
     pack("web", &files).expect("it is written to memory")
 }
 
@@ -248,7 +251,10 @@ fn a_chart_is_unpacked_whole_and_only_into_its_folder() {
     let repo = server.url("/files/charts");
     let untar = ["pull", "web", "--repo", &repo, "--untar", "-d", "out", "--untardir", "deep"];
     works(&helm(&folder, &untar));
-    assert_eq!(folder.files("out"), ["deep/web/Chart.yaml", "deep/web/templates/a.yaml"]);
+    assert_eq!(
+        folder.files("out"),
+        ["deep/web/Chart.yaml", "deep/web/templates/a.yaml", "deep/web/values.yaml"]
+    );
     fails(&helm(&folder, &untar), "a file or directory with the name out/deep/web already exists");
     // An archive that leads out of its folder.
     let files = [File::new("Chart.yaml", b"apiVersion: v2\nname: ../evil\nversion: 1.0.0\n")];
@@ -257,6 +263,36 @@ fn a_chart_is_unpacked_whole_and_only_into_its_folder() {
     fails(&helm(&folder, &["pull", &evil, "--untar", "-d", "evil"]), "chart.metadata.name");
     assert_eq!(folder.files("evil"), [""; 0]);
     fails(&helm(&folder, &["pull", "web", "--repo", &repo, "-d", "none"]), "there is no folder `none`");
+}
+
+#[test]
+fn a_kustomization_inflates_a_chart_from_a_repository() {
+    let folder = repository(&["1.0.0", "1.1.0"]);
+    let server = Server::start(&folder.path(""), Habits::default());
+    let repo = server.url("/files/charts");
+    let write = |version: &str| {
+        let chart =
+            format!("helmCharts:\n- {{name: web, repo: '{repo}', version: '{version}', releaseName: r}}\n");
+        folder.write("app/kustomization.yaml", &chart);
+    };
+    let build = |flags: &[&str]| {
+        let arguments = [&["kustomize", "build", "app", "--enable-helm"][..], flags].concat();
+        folder.run_at_home(RENDERER, &arguments, &[])
+    };
+    let want = |version: &str| format!("kind: ConfigMap\nmetadata:\n  name: {version}\n");
+    for version in ["1.0.0", "1.1.0"] {
+        write(version);
+        let outcome = build(&[]);
+        works(&outcome);
+        assert_eq!(outcome.stdout, want(version));
+    }
+    assert_eq!(folder.files("app"), ["kustomization.yaml"]);
+    write("9.0.0");
+    fails(&build(&[]), "chart \"web\" version \"9.0.0\" not found in http://localhost");
+    drop(server);
+    write("1.0.0");
+    assert_eq!(build(&["--offline"]).stdout, want("1.0.0"));
+    fails(&build(&[]), "Connection refused");
 }
 
 #[test]

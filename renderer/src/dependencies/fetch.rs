@@ -35,9 +35,7 @@ impl Manager<'_> {
         say: Say<'_>,
     ) -> Result<Fetched> {
         let folder = self.folder.join("charts");
-        if folder.exists() && !folder.is_dir() {
-            return Err(input(format!("{:?} is not a directory", folder.display().to_string())));
-        }
+        refuse_no_folder(&folder)?;
         say(&format!("Saving {} charts", resolved.len()));
         let mut fetched = Fetched { resolved: resolved.to_vec(), archives: Vec::new(), beside: Vec::new() };
         for (at, origin) in origins.iter().enumerate() {
@@ -115,7 +113,7 @@ impl Fetched {
         fs::create_dir_all(&folder).map_err(|error| Error::io("make the folder", &folder, &error))?;
         let before = names(&folder)?;
         for (name, bytes) in &self.archives {
-            output::replace(&folder.join(name), bytes)?;
+            output::put(&folder.join(name), bytes)?;
         }
         say("Deleting outdated charts");
         let kept: HashMap<&str, ()> = self.archives.iter().map(|(name, _)| (name.as_str(), ())).collect();
@@ -131,6 +129,21 @@ impl Fetched {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses what archives cannot be written into. A link could lead anywhere, and comes with a checkout.
+fn refuse_no_folder(folder: &Path) -> Result<()> {
+    let shown = folder.display();
+    match folder.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => {
+            Err(input(format!("`{shown}` is a link, and archives are not written through one"))
+                .hint("make it a folder"))
+        }
+        Ok(metadata) if !metadata.is_dir() => {
+            Err(input(format!("{:?} is not a directory", shown.to_string())))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     }
     let sources = arguments.home.sources();
     let access = arguments.access.access();
-    let pull = |reference: &String| sources.pull(&arguments.source.request(reference, &access));
+    let pull = |reference: &String| arguments.source.pull(&sources, reference, &access);
     let pulled = arguments.charts.iter().map(pull).collect::<Result<Vec<_>>>()?;
     for notice in pulled.iter().filter_map(|pulled| pulled.notice.as_deref()) {
         reporter.notice(notice);
@@ -87,7 +87,7 @@ impl Arguments {
             let sentence = format!("there is no folder `{}`", self.destination.display());
             return Err(Error::new(ErrorKind::Input, sentence).hint("make it, or name another with -d"));
         }
-        output::replace(&self.destination.join(&pulled.file_name), &pulled.bytes)
+        output::put(&self.destination.join(&pulled.file_name), &pulled.bytes)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use gitremote::redact;
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
 use super::flags::go_switch;
@@ -223,7 +224,7 @@ fn unreachable_repository(url: &str, error: &Error) -> Error {
     } else {
         error.help()
     };
-    let error = input(gitremote::redact(&sentence));
+    let error = input(redact(&sentence));
     match hint {
         Some(hint) => error.hint(hint),
         None => error,
@@ -241,7 +242,7 @@ fn list(arguments: &List, reporter: &mut Reporter) -> Result<()> {
     let text = match arguments.output {
         Format::Table => {
             let header = ["NAME".to_owned(), "URL".to_owned()];
-            let rows = list.into_iter().map(|repository| [repository.name, repository.url]);
+            let rows = list.into_iter().map(|known| [known.name, redact(&known.url).into_owned()]);
             let header = (!arguments.no_headers).then_some(header);
             table(&header.into_iter().chain(rows).collect::<Vec<_>>(), usize::MAX) + "\n"
         }
@@ -254,7 +255,7 @@ fn document(list: &[Repository], format: Format) -> String {
     let item = |repository: &Repository| {
         Node::mapping(vec![
             Entry::new("name", Node::string(&repository.name)),
-            Entry::new("url", Node::string(&repository.url)),
+            Entry::new("url", Node::string(&redact(&repository.url))),
         ])
     };
     let root = Node::sequence(list.iter().map(item).collect());

@@ -12,8 +12,9 @@ use crate::charts::Location;
 use crate::config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::homes::Homes;
+use crate::progress;
 use crate::remote::charts::{
-    Access, Account, ChartRequest, ChartSources, TIMEOUT, Tls, WITH_DEVELOPMENT_VERSIONS,
+    Access, Account, ChartRequest, ChartSources, Pulled, TIMEOUT, Tls, WITH_DEVELOPMENT_VERSIONS,
 };
 use crate::report::Reporter;
 
@@ -107,8 +108,13 @@ impl SourceFlags {
         self.verify
     }
 
-    /// The request for a chart.
-    pub(super) fn request<'r>(&'r self, reference: &'r str, access: &'r Access) -> ChartRequest<'r> {
+    /// Gets a chart.
+    pub(super) fn pull(&self, sources: &ChartSources, reference: &str, access: &Access) -> Result<Pulled> {
+        let doing = format!("getting {}", gitremote::redact(reference));
+        progress::while_waiting(&doing, || sources.pull(&self.request(reference, access)))
+    }
+
+    fn request<'r>(&'r self, reference: &'r str, access: &'r Access) -> ChartRequest<'r> {
         let version = self.version.as_deref().map(str::trim).filter(|version| !version.is_empty());
         let version = version.or_else(|| self.devel.then_some(WITH_DEVELOPMENT_VERSIONS));
         ChartRequest { reference, repo: self.repo.as_deref(), version, access }
@@ -128,7 +134,7 @@ impl SourceFlags {
         if self.repo.is_none() && (path.exists() || path.is_absolute() || reference.starts_with('.')) {
             return Ok(Location::Disk(path.to_owned()));
         }
-        let pulled = home.sources().pull(&self.request(reference, &access.access())).map_err(|error| {
+        let pulled = self.pull(&home.sources(), reference, &access.access()).map_err(|error| {
             let is_name = self.repo.is_none() && !reference.contains("://");
             if is_name {
                 error.hint(format!("there is no file or folder `{reference}` either"))

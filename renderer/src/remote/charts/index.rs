@@ -4,12 +4,14 @@
 //! in the cache, so that the server may say that it did not change; of a known repository it is the file that Helm keeps.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use gitremote::redact;
 use helm_lite::repository::Index;
+use registry::Digest;
 use reqwest::Url;
 
 use super::super::cache::CachedFile;
@@ -19,12 +21,15 @@ use super::super::web::Answer;
 use super::access::Access;
 use super::address;
 use super::http::Request;
+use super::store::Store;
 use super::{ChartSources, offline};
 use crate::error;
-use crate::homes::Homes;
 
 /// The largest public indexes have thirty megabytes.
 const MAX_INDEX: u64 = yamltree::MAX_TEXT_LEN as u64;
+
+/// An index that is no larger is not kept in another form.
+const SMALL: usize = 1 << 20;
 
 /// The indexes of a run.
 #[derive(Debug, Default)]
@@ -36,15 +41,13 @@ pub(crate) struct Indexes {
 /// An index with the file that it was read from.
 type Fetched = (Arc<Index>, Arc<[u8]>);
 
-impl Indexes {
-    /// The index that Helm keeps of a repository it knows.
-    pub(super) fn of_known(&self, homes: &Homes, name: &str) -> Result<Arc<Index>> {
-        let path = file(&homes.repository_cache, name);
-        self.of_files.get(&path, Duration::ZERO, || read(&path))
-    }
-}
-
 impl ChartSources {
+    /// The index that Helm keeps of a repository it knows.
+    pub(super) fn of_known(&self, name: &str) -> Result<Arc<Index>> {
+        let path = file(&self.homes.repository_cache, name);
+        self.indexes.of_files.get(&path, Duration::ZERO, || self.read_file(&path))
+    }
+
     /// The index of the repository at an address, as its server has it now.
     pub(super) fn index_at(&self, repo: &str, access: &Access) -> Result<Arc<Index>> {
         let index = self.index_and_text(repo, access).map_err(|failure| {
@@ -71,7 +74,7 @@ impl ChartSources {
             let reason = format!("there is no index of {} in the cache", redact(repo));
             Failure::new(ErrorKind::NotFound, reason).hint("run once without --skip-refresh")
         })?;
-        parse(&kept.body)
+        self.read(&kept.body)
     }
 
     /// An index with the file that it was read from.
@@ -84,7 +87,7 @@ impl ChartSources {
         let kept = self.kept(place);
         if self.offline {
             let kept = kept.ok_or_else(|| offline(place.address.as_str()))?;
-            return Ok((parse(&kept.body)?, kept.body.into()));
+            return Ok((self.read(&kept.body)?, kept.body.into()));
         }
         let request = Request {
             address: &place.address,
@@ -95,16 +98,31 @@ impl ChartSources {
             limit: MAX_INDEX,
         };
         let file = match (self.http.get(&request)?, kept) {
-            (Answer::Unchanged, Some(kept)) => return Ok((parse(&kept.body)?, kept.body.into())),
+            (Answer::Unchanged, Some(kept)) => return Ok((self.read(&kept.body)?, kept.body.into())),
             (Answer::Unchanged, None) => CachedFile { tag: None, body: Vec::new() },
             (Answer::Content { body, tag }, _) => CachedFile { tag, body },
         };
         // What is no index is not kept: the next run asks again.
-        let index = parse(&file.body)?;
+        let index = self.read(&file.body)?;
         if let Some(cache) = &self.cache {
             cache.put_file(&place.key, &file)?;
         }
         Ok((index, file.body.into()))
+    }
+
+    fn read(&self, text: &[u8]) -> Result<Arc<Index>> {
+        read(text, self.cache.as_ref().map(Store))
+    }
+
+    fn read_file(&self, path: &Path) -> Result<Arc<Index>> {
+        let wrong =
+            |error: io::Error| Failure::new(ErrorKind::NotFound, format!("open {}: {error}", path.display()));
+        if fs::metadata(path).map_err(wrong)?.len() > MAX_INDEX {
+            let reason = format!("{} is larger than {MAX_INDEX} bytes", path.display());
+            return Err(Failure::new(ErrorKind::Limit, reason));
+        }
+        let bytes = fs::read(path).map_err(wrong)?;
+        self.read(&bytes).map_err(|failure| failure.during(format_args!("error loading {}", path.display())))
     }
 
     fn kept(&self, place: &Place) -> Option<CachedFile> {
@@ -129,8 +147,20 @@ impl Place {
     }
 }
 
-fn parse(text: &[u8]) -> Result<Arc<Index>> {
+/// Reads an index: what the cache has of the same text, else the text itself.
+fn read(text: &[u8], store: Option<Store<'_>>) -> Result<Arc<Index>> {
+    // A small one is read as fast as its digest is made.
+    let store = store.filter(|_| text.len() > SMALL);
+    let digest = store.map(|store| (store, Digest::of(text)));
+    if let Some(index) = digest.as_ref().and_then(|(store, digest)| store.index(digest)) {
+        return Ok(Arc::new(index));
+    }
     let index = Index::parse(text).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))?;
+    if let Some((store, digest)) = digest
+        && let Some(digested) = index.digested()
+    {
+        store.put_index(&digest, &digested)?;
+    }
     Ok(Arc::new(index))
 }
 
@@ -142,17 +172,4 @@ pub(super) fn file(cache: &Path, name: &str) -> PathBuf {
 /// Where Helm keeps the names of its charts.
 pub(super) fn charts_file(cache: &Path, name: &str) -> PathBuf {
     cache.join(format!("{name}-charts.txt"))
-}
-
-fn read(path: &Path) -> Result<Arc<Index>> {
-    let wrong = |reason: String| Failure::new(ErrorKind::NotFound, reason);
-    let metadata = fs::metadata(path).map_err(|error| wrong(format!("open {}: {error}", path.display())))?;
-    if metadata.len() > MAX_INDEX {
-        return Err(Failure::new(
-            ErrorKind::Limit,
-            format!("{} is larger than {MAX_INDEX} bytes", path.display()),
-        ));
-    }
-    let bytes = fs::read(path).map_err(|error| wrong(format!("open {}: {error}", path.display())))?;
-    parse(&bytes).map_err(|failure| failure.during(format_args!("error loading {}", path.display())))
 }

@@ -202,8 +202,7 @@ impl ChartSources {
             .get(name)
             .ok_or_else(|| Failure::new(ErrorKind::NotFound, format!("repo {name} not found")))?;
         let index = self
-            .indexes
-            .of_known(&self.homes, name)
+            .of_known(name)
             .map_err(|failure| failure.during("no cached repo found. (try 'helm repo update')"))?;
         let choice = index.choose(chart, request.version).map_err(|error| {
             let wanted = request.version.unwrap_or_default();
@@ -283,7 +282,7 @@ impl ChartSources {
 
     fn index_of(&self, locked: &Locked<'_>) -> Result<Arc<Index>> {
         match locked.known {
-            Some(known) => self.indexes.of_known(&self.homes, &known.name).map_err(|failure| {
+            Some(known) => self.of_known(&known.name).map_err(|failure| {
                 let name = &known.name;
                 failure
                     .during(format_args!("no cached repository for {name} found. (try 'helm repo update')"))
@@ -299,7 +298,7 @@ impl ChartSources {
         if base.origin() != address.origin() && !repository.pass_credentials {
             return false;
         }
-        let Ok(index) = self.indexes.of_known(&self.homes, &repository.name) else { return false };
+        let Ok(index) = self.of_known(&repository.name) else { return false };
         let is_it = |url: &String| {
             address::in_repository(&base, url).is_ok_and(|url| are_same(url.as_str(), address.as_str()))
         };

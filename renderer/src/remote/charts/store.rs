@@ -3,6 +3,7 @@
 //! ```text
 //! charts/blobs/DIGEST              an archive; read only if its bytes still have that digest
 //! charts/links/HASH                what an address gave last: its digest, a name for the file, the server's tag
+//! charts/indexes/DIGEST            what an index with that digest says of versions, behind a digest of its own
 //! charts/folders/DIGEST/NAME/      the archive's files, unpacked
 //! charts/locks/NN                  held while something is fetched, so that others wait for it and then find it
 //! ```
@@ -16,6 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use helm_lite::archive;
+use helm_lite::repository::Index;
 use registry::Digest;
 
 use super::super::cache::{Cache, create_folders, hash, publish};
@@ -52,6 +54,22 @@ impl Store<'_> {
 
     pub(super) fn put_archive(&self, digest: &Digest, bytes: &[u8]) -> Result<()> {
         self.0.put(&self.blob_path(digest), bytes)
+    }
+
+    /// What an index with this digest says; nothing where it was not read before.
+    pub(super) fn index(&self, digest: &Digest) -> Option<Index> {
+        let text = fs::read_to_string(self.index_path(digest)).ok()?;
+        let (own, digested) = text.split_once('\n')?;
+        own.parse::<Digest>().ok()?.matches(digested.as_bytes()).then(|| Index::from_digested(digested))?
+    }
+
+    pub(super) fn put_index(&self, digest: &Digest, digested: &str) -> Result<()> {
+        let text = format!("{}\n{digested}", Digest::of(digested.as_bytes()));
+        self.0.put(&self.index_path(digest), text.as_bytes())
+    }
+
+    fn index_path(&self, digest: &Digest) -> PathBuf {
+        self.0.root().join("charts/indexes").join(digest.hex())
     }
 
     pub(super) fn link(&self, address: &str) -> Option<Link> {
