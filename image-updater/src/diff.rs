@@ -13,6 +13,7 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let input = InternedInput::new(old, new);
     let diff = Diff::compute(Algorithm::Histogram, &input);
     let lines = Lines { old: old.split_inclusive('\n').collect(), new: new.split_inclusive('\n').collect() };
+    let path = path.strip_prefix("./").unwrap_or(path).trim_start_matches('/');
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
     let changes: Vec<Change> = diff.hunks().map(Change::from).collect();
     // Changes whose context would touch are shown as one.

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -30,6 +30,15 @@ pub(crate) fn locate(path: &Path, root: &Path) -> Result<PathBuf> {
     }
     Err(Error::input(format!("`{}` is a link out of `{}`", path.display(), root.display()))
         .hint("name the file that it points to"))
+}
+
+/// Where a link at a path may lead: below the working folder, or below the folder of a file elsewhere.
+pub(crate) fn root_of(path: &Path) -> &Path {
+    let is_below = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
+    match path.parent() {
+        Some(parent) if !is_below => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// The text of a file; `None` if there is none.

@@ -44,7 +44,8 @@ impl Edit {
 pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>> {
     let mut search = Search { request, texts: Vec::new(), seen: 0 };
     for path in within {
-        search.visit(path, path, 0)?;
+        // A link is followed if it was named, and only then.
+        search.visit(&disk::locate(path, disk::root_of(path))?, path, 0)?;
     }
     let policies = search.policies();
     let mut edits = Vec::new();

@@ -7,6 +7,10 @@ use std::process::{Command, Output};
 
 const VALUES: &str = "# ours\nimage:\n  repository: registry.test/shop\n  tag: v1   # bumped\n";
 
+const APP: &str = "kind: Application\napiVersion: argoproj.io/v1alpha1\nspec:\n  source:\n    helm:\n      parameters:\n\
+                   \x20     - {name: web.image.repository, value: registry.test/shop}\n\
+                   \x20     - {name: web.image.tag, value: v1}\n      - {name: tag, value: v1}\n";
+
 fn set(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_image-updater"));
     command.arg("set").args(arguments).current_dir(folder).output().expect("the program starts")
@@ -88,6 +92,7 @@ fn a_fault_leaves_the_file_and_says_where_it_is() {
     check_refused(&set(folder.path(), &["registry.test/shop", "--in", "."]), "names no tag");
     check_refused(&set(folder.path(), &["registry.test/shop:v2"]), "`--target KIND:FILE`");
     check_refused(&set(folder.path(), &["registry.test/shop:v2", "--in", "nowhere"]), "nowhere");
+    check_refused(&set(folder.path(), &["registry.test/shop:v2", "--in", ".", "--tag-path", "a"]), "`--in`");
     check_refused(&set(folder.path(), &["registry.test/shop:v2", "--unknown"]), "--unknown");
     assert_eq!(
         fs::read_to_string(folder.path().join("values.yaml")).unwrap(),
@@ -104,6 +109,7 @@ fn links_lead_nowhere_out() {
     let at = |target| set(&repo, &["r.test/a:v2", "--write", "--target", target, "--tag-path", "image.tag"]);
     check_refused(&at("helmvalues:out.yaml"), "is a link out of");
     assert!(at("helmvalues:in.yaml").status.success());
+    check_refused(&set(&repo, &["r.test/a:v2", "--in", "out.yaml"]), "is a link out of");
     assert!(fs::symlink_metadata(repo.join("in.yaml")).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(repo.join("real.yaml")).unwrap(), "image: {tag: v2}\n");
     assert_eq!(fs::read_to_string(outer.path().join("secret.yaml")).unwrap(), "image: {tag: v1}\n");
@@ -127,17 +133,19 @@ fn every_place_in_a_folder_is_found() {
         ("b/templates/y.yaml", "image: registry.test/shop:{{ .x }}-y\na: {{ x }}-y\n"),
         ("c/other.yaml", &other),
         ("c/.argocd-source-x.yaml", "kustomize: {images: [registry.test/shop:v1]}\n"),
+        ("c/app.yaml", APP),
         ("c/none.yaml", "image: registry.test/shop-web:v1\n"),
         (".git/config.yaml", VALUES),
     ]);
     let output = set(folder.path(), &["registry.test/shop:v2", "--write", "--in", "a", "b", "c"]);
     let wanted = "a/deploy.yml: changed (manifest)\na/kustomization.yaml: changed (kustomization)\n\
                   b/templates/x.yaml: changed (flux)\nb/values.yaml: changed (helmvalues)\n\
-                  c/.argocd-source-x.yaml: changed (argocd-source)\nc/other.yaml: changed (flux)\n";
+                  c/.argocd-source-x.yaml: changed (argocd-source)\nc/app.yaml: changed (application)\nc/other.yaml: changed (flux)\n";
     assert_eq!(text(&output.stdout), wanted);
     assert!(text(&output.stderr).contains("b/templates/y.yaml"), "{}", text(&output.stderr));
     let read = |path: &str| fs::read_to_string(folder.path().join(path)).unwrap();
     assert_eq!(read("b/templates/x.yaml"), template.replace("v1", "v2"));
+    assert_eq!(read("c/app.yaml"), APP.replacen("value: v1}", "value: v2}", 1));
     assert_eq!(read("c/other.yaml"), other.replace("v1", "v2"));
     check_refused(&set(folder.path(), &["registry.test/else:v2", "--in", "."]), "is nowhere in");
 }

@@ -69,6 +69,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             return Err(Error::input("nothing says where the image stands")
                 .hint("name a file with `--target KIND:FILE`, or folders to look in with `--in`"));
         }
+        None if request.paths.count() > 0 => {
+            return Err(Error::input("paths are of one file, and `--in` looks for the places itself")
+                .hint("name the file with `--target`"));
+        }
         None => find::places(&arguments.within, &request)?,
     };
     // Nothing is written before all of it is known to be right.
@@ -126,7 +130,7 @@ fn named(target: &str, request: &Request) -> Result<find::Edit> {
 }
 
 fn edit(target: &'static Target, path: &str, request: &Request) -> Result<find::Edit> {
-    let file = disk::locate(Path::new(path), root_of(Path::new(path)))?;
+    let file = disk::locate(Path::new(path), disk::root_of(Path::new(path)))?;
     let old = match disk::read(&file)? {
         Some(text) => text,
         None if target.creates_file => String::new(),
@@ -137,14 +141,6 @@ fn edit(target: &'static Target, path: &str, request: &Request) -> Result<find::
         Outcome::Right | Outcome::NotThere => old.clone(),
     };
     Ok(find::Edit { path: path.to_owned(), file, kinds: vec![target.name], old, new })
-}
-
-/// Where a link at a path may lead: below the working folder, or below the folder of a file elsewhere.
-fn root_of(path: &Path) -> &Path {
-    if path.is_relative() && !path.starts_with("..") {
-        return Path::new(".");
-    }
-    path.parent().unwrap_or(path)
 }
 
 fn table(edits: &[find::Edit], is_written: bool) -> String {

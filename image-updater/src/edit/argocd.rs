@@ -89,6 +89,25 @@ impl<'f> Sources<'f> {
         Ok(missing)
     }
 
+    /// The Helm parameters that charts have by convention: the tag beside a repository that is the image. Says whether
+    /// there are any.
+    pub(super) fn edit_conventional(&mut self, node: &'f Node) -> Result<bool> {
+        let mut is_matched = false;
+        for entry in self.below(node, &["helm", "parameters"])?.and_then(Node::items).into_iter().flatten() {
+            let name = self.below(entry, &["name"])?.and_then(Node::text).unwrap_or_default();
+            let image = self.below(entry, &["value"])?.and_then(Node::text).unwrap_or_default();
+            let Some(prefix) = name.strip_suffix("repository") else { continue };
+            if !self.request.version.is_of(image) {
+                continue;
+            }
+            if let Some(Found::Parameter { entry, value }) = self.parameter(node, &format!("{prefix}tag"))? {
+                is_matched = true;
+                self.set_parameter(entry, value, &self.request.version.tag_and_digest())?;
+            }
+        }
+        Ok(is_matched)
+    }
+
     fn find_value(&self, node: &'f Node, path: &Path) -> Result<Option<Found<'f>>> {
         if let Some(found) = self.parameter(node, path.as_str())? {
             return Ok(Some(found));

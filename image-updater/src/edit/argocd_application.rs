@@ -52,6 +52,9 @@ fn edit_images<'f>(sources: &mut Sources<'f>, nodes: &[&'f Node]) -> Result<bool
     let mut is_edited = false;
     for node in nodes {
         is_edited |= sources.edit_images(node)?;
+        if !sources.request.insists {
+            is_edited |= sources.edit_conventional(node)?;
+        }
     }
     match nodes {
         [node] if !is_edited && sources.request.insists => sources.add_image(node),

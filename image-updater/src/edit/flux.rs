@@ -127,6 +127,10 @@ mod tests {
                 "a: {{ x }}-y\nb: |\n  c: v1 MARK\n{{ y }}\n  c: v1 MARK\nd: v2 MARK\n",
             ),
             (
+                "a: {{ x }}-y\nb: \"text \\\"\n  c: v1 MARK\n  d\"\ne: v1 MARK\n",
+                "a: {{ x }}-y\nb: \"text \\\"\n  c: v1 MARK\n  d\"\ne: v2 MARK\n",
+            ),
+            (
                 "a: {{ x }}-y\nb: \"text\n  c: v1 MARK\n  d\"\ne: v1 MARK\n",
                 "a: {{ x }}-y\nb: \"text\n  c: v1 MARK\n  d\"\ne: v2 MARK\n",
             ),

@@ -139,9 +139,8 @@ impl State {
         let words = line.trim_start_matches(['\u{FEFF}', ' ', '\t']);
         let indent = line.len() - words.len();
         if let Some(quote) = self.quote {
-            if line.contains(quote) {
-                self.quote = None;
-            }
+            let is_closed = quoted_len(&format!("{quote}{line}"), quote).is_some();
+            self.quote = self.quote.filter(|_| !is_closed);
             return None;
         }
         if words.is_empty() || (words.starts_with("{{") && words.trim_end().ends_with("}}")) {
