@@ -35,6 +35,17 @@ pub(crate) fn compose(text: &str, trailers: &[(String, String)]) -> Result<Strin
     Ok(message)
 }
 
+/// What programs read: the last paragraph, where it has nothing else.
+pub(crate) fn trailers(message: &str) -> Vec<(String, String)> {
+    let message = message.trim_end();
+    if !ends_with_trailers(message) {
+        return Vec::new();
+    }
+    let last = message.rsplit_once("\n\n").map_or("", |(_, last)| last);
+    let pairs = last.lines().filter_map(|line| line.split_once(": "));
+    pairs.map(|(key, value)| (key.to_owned(), value.trim().to_owned())).collect()
+}
+
 fn is_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
@@ -62,6 +73,16 @@ mod tests {
         assert_eq!(composed("build: bump", &[("A", "1")]), "build: bump\n\nA: 1\n");
         assert_eq!(composed("bump\r\n\r\nbody: it\n", &[("A", "1")]), "bump\n\nbody: it\nA: 1\n");
         assert_eq!(composed("bump\n\nbody it", &[("A", "1")]), "bump\n\nbody it\n\nA: 1\n");
+    }
+
+    #[test]
+    fn trailers_are_read_back() {
+        let written = composed("bump", &[("A", "1"), ("B", "x: y")]);
+        let pairs = [("A", "1"), ("B", "x: y")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(trailers(&written), pairs);
+        assert_eq!(trailers("build: bump\n"), []);
+        assert_eq!(trailers("bump\n\nA: 1\nand text\n"), []);
+        assert_eq!(trailers(""), []);
     }
 
     #[test]

@@ -167,6 +167,41 @@ fn the_mirror_is_a_repository_that_git_finds_sound() {
 }
 
 #[test]
+fn the_past_of_a_branch_is_read_as_far_as_is_asked() {
+    let (folder, config, _) = on_disk();
+    for number in 0..3 {
+        config.rival("main", &[("README.md", &format!("{number}\n"))]);
+    }
+    let server = Server::start(&folder.path(""), Habits::default());
+    let remote = remote(server.url("/git/config.git"));
+    let mirror = Mirror::cached(&folder.path("cache"), &remote).unwrap();
+    pushed(publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0")).0);
+    config.rival("main", &[("app/values.yaml", "image:\n  tag: 1.0.0 # back\n")]);
+    let tip = mirror.fetch(&remote, &[HEAD]).unwrap().remove(0).unwrap();
+    let _ = server.requests();
+    let past = mirror.history(&remote, &tip, 3).unwrap();
+    // The mirror has had all three.
+    assert_eq!(server.requests(), [""; 0]);
+    let said: Vec<_> = past
+        .iter()
+        .map(|past| (past.committer.name.as_str(), past.message.lines().next().unwrap()))
+        .collect();
+    assert_eq!(said, [("test", "change"), ("Image Bot", "bump to 1.1.0"), ("test", "change")]);
+    assert_eq!(past[1].trailers[0], ("Image-Updater-Set".to_owned(), "app/values.yaml=1.1.0".to_owned()));
+    assert_eq!((past[0].commit, past[1].time), (tip.commit, 1_700_000_000));
+    assert_eq!(mirror.history(&remote, &tip, 5).unwrap().len(), 5);
+    assert_eq!(server.fetches(), 1);
+    assert_eq!(mirror.history(&remote, &tip, 5).unwrap().len(), 5);
+    assert_eq!(server.fetches(), 0);
+    assert_eq!(mirror.history(&remote, &tip, 100).unwrap().len(), 6);
+    assert_eq!(mirror.history(&remote, &tip, 0).unwrap(), []);
+    pushed(publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.2.0")).0);
+    config.check();
+    let lock = folder.files("cache").into_iter().find(|file| file.ends_with(".git.lock")).unwrap();
+    GitRepository::at(&folder.path("cache").join(lock.trim_end_matches(".lock"))).git(&["fsck", "--strict"]);
+}
+
+#[test]
 fn a_connection_that_breaks_costs_no_mirror() {
     let (folder, config, _) = on_disk();
     let server = Server::start(&folder.path(""), Habits { old_git: true, ..Habits::default() });
