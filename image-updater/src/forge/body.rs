@@ -204,6 +204,9 @@ fn explain(error: &tera::Error, name: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use pulldown_cmark::{Event, Parser, Tag};
+
     use super::*;
     use crate::change::{Edit, Named};
 
@@ -277,5 +280,90 @@ mod tests {
         let error = BodyTemplate::parse("mine.tera", "{% for %}").unwrap_err();
         assert!(error.place().is_some(), "{error}");
         assert!(BodyTemplate::parse("x", "{{ changes | link }}").is_err());
+    }
+
+    /// The signs of Markdown, HTML and forges, and some of what stands between them.
+    fn hostile() -> impl Strategy<Value = String> {
+        prop::collection::vec(prop::sample::select(SIGNS), 0..12).prop_map(|signs| signs.concat())
+    }
+
+    const SIGNS: &[&str] = &[
+        "`",
+        "``",
+        "|",
+        "\\",
+        "\n",
+        "\r",
+        "\t",
+        " ",
+        "    ",
+        "*",
+        "_",
+        "~~",
+        "[",
+        "]",
+        "(",
+        ")",
+        "<",
+        ">",
+        "<a>",
+        "</p>",
+        "<!--",
+        "-->",
+        "&",
+        "&lt;",
+        "#",
+        "- ",
+        "+ ",
+        "1. ",
+        "---",
+        "===",
+        "> ",
+        "!",
+        "https://a.example",
+        "www.a.example",
+        "@",
+        "x",
+        "1",
+        ":",
+        "\u{2028}",
+    ];
+
+    /// What a reader of Markdown finds in a body, by the events of another parser.
+    fn read(body: &str) -> (usize, Vec<String>, String, bool) {
+        let (mut rows, mut codes, mut text, mut more) = (0, Vec::new(), String::new(), false);
+        for event in Parser::new_ext(body, pulldown_cmark::Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::TableRow) => rows += 1,
+                Event::Code(code) => codes.push(code.into_string()),
+                Event::Text(part) => text.push_str(&part),
+                Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::Heading { .. } | Tag::Emphasis)
+                | Event::Start(Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::Strong)
+                | Event::Html(_)
+                | Event::InlineHtml(_)
+                | Event::Rule => more = true,
+                _ => {}
+            }
+        }
+        (rows, codes, text, more)
+    }
+
+    proptest! {
+        #[test]
+        fn a_page_is_what_it_is_whatever_names_are(image in hostile(), tag in hostile(), reason in hostile()) {
+            let mut odd = change(&format!("i{image}i"), "1", &format!("t{tag}t"));
+            odd.reason = format!("r{reason}r");
+            let body = default().render(&reason, &[odd, change("app", "1", "2")]).unwrap();
+            let (rows, codes, text, more) = read(&body);
+            prop_assert!(!more, "{}", body);
+            prop_assert_eq!(rows, 2, "{}", &body);
+            // Each image in the table and in the list, two versions of each in the table.
+            prop_assert_eq!(codes.len(), 8, "{}", &body);
+            let blank = |text: &str| text.replace(['\n', '\r', '\t', '\u{2028}'], " ");
+            prop_assert_eq!(&codes[0], &blank(&format!("i{image}i")), "{}", &body);
+            prop_assert_eq!(&codes[2], &blank(&format!("t{tag}t")), "{}", &body);
+            let apart = |text: &str| text.replace('\u{200b}', "");
+            prop_assert!(apart(&text).contains(&blank(&format!("r{reason}r"))), "{}", &body);
+        }
     }
 }
