@@ -21,6 +21,7 @@ pub mod look;
 pub mod message;
 mod output;
 mod policy;
+mod registries;
 mod report;
 mod table;
 pub mod tags;

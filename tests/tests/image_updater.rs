@@ -161,7 +161,6 @@ mod test {
         fails(&from("bad.json"), 1, "--> bad.json:2:2");
         fails(&from("no.json"), 1, "--> no.json:1:1");
         fails(&from("missing.json"), 1, "cannot read `missing.json`");
-        fails(&image_updater(&folder, &["test", "r.test/a"]), 1, "--tags-from");
         fails(&image_updater(&folder, &["test", "R.test/A b", "--tags-from", "tags.json"]), 1, "A b");
     }
 }

@@ -6,14 +6,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
-use registry::Reference;
+use registry::{Client, Reference};
 
 use crate::choose::{Question, Rules};
+use crate::config::Config;
 use crate::criteria::{Criteria, Order};
 use crate::decision::Decision;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tags::from_json;
-use crate::{input, policy, report};
+use crate::{input, look, policy, registries, report};
 
 // A question, in flags. Not a documentation comment, which would become the text of each command's help.
 #[derive(Args, Debug)]
@@ -21,10 +22,12 @@ pub(super) struct QuestionFlags {
     /// The image, with the tag that runs or that is watched
     #[arg(value_name = "IMAGE[:TAG]")]
     image: String,
-    /// A JSON list of tags: texts, or objects with `tag`, `created`, `digest`, `platforms`, `children`; `-` is standard
-    /// input
+    /// Ask no registry but a JSON list of tags: texts, or objects with `tag`, `created`, `digest`, `platforms`,
+    /// `children`; `-` is standard input
     #[arg(long, value_name = "FILE")]
-    tags_from: PathBuf,
+    tags_from: Option<PathBuf>,
+    #[command(flatten)]
+    registries: RegistryFlags,
     #[command(flatten)]
     criteria: CriteriaFlags,
     /// The tag that runs, where it is not that of the image
@@ -33,6 +36,17 @@ pub(super) struct QuestionFlags {
     /// The time to reckon ages from, instead of the clock's
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
+}
+
+// How registries are asked, in flags.
+#[derive(Args, Debug)]
+struct RegistryFlags {
+    /// What is said of registries in a configuration
+    #[arg(long, value_name = "FILE", conflicts_with = "tags_from")]
+    config: Option<PathBuf>,
+    /// Neither use nor keep what registries said earlier
+    #[arg(long)]
+    no_cache: bool,
 }
 
 // How a tag is chosen, in flags.
@@ -115,6 +129,15 @@ impl CriteriaFlags {
     }
 }
 
+impl RegistryFlags {
+    fn client(&self) -> Result<Client> {
+        let config = self.config.as_deref().map(Config::load).transpose()?;
+        let known = config.as_ref().map_or(&[][..], |config| &config.registries);
+        let cache = if self.no_cache { None } else { registries::cache_folder() };
+        registries::client(known, cache)
+    }
+}
+
 impl QuestionFlags {
     /// Decides, and says what may not be meant.
     pub(super) fn decide(self) -> Result<Decision> {
@@ -125,11 +148,15 @@ impl QuestionFlags {
             return Err(Error::input(format!("the current tag `{current}` is no tag")));
         }
         let now = self.now.as_deref().map_or_else(clock, parse_time)?;
-        let (text, name) = input::read_text(&self.tags_from)?;
-        let tags = from_json(&text, &name)?;
         let question =
             Question { image: &self.image, tag: image.tag(), current: self.current.as_deref(), now };
-        let decision = rules.choose(&question, &tags)?.decided(&self.image)?;
+        let decision = match &self.tags_from {
+            Some(path) => {
+                let (text, name) = input::read_text(path)?;
+                rules.choose(&question, &from_json(&text, &name)?)?.decided(&self.image)?
+            }
+            None => look::decide(&self.registries.client()?, image.repository(), &rules, &question)?,
+        };
         decision.warnings.iter().for_each(|warning| report::warning(warning));
         Ok(decision)
     }

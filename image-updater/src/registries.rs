@@ -1,0 +1,185 @@
+//! The client that asks registries, made of what a configuration says of them.
+//!
+//! In: the configuration's entries, and the environment: the variables, files and programs that entries name, and Docker's
+//! configuration on this machine. Out: a client. Refused: files of authorities that cannot be read. Where credentials are
+//! kept is only noted here; they are read when a registry asks for them, and are in no message.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use registry::{
+    Client, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable, DockerConfig, Options,
+    RegistrySettings, Secret,
+};
+
+use crate::config::{Credentials, Registry};
+use crate::error::{Error, Result};
+
+/// All authorities that browsers trust are a quarter of that.
+const MAX_AUTHORITIES: u64 = 1 << 20;
+
+/// A client for what a configuration says of registries. With a folder for its cache, what did not change is not read
+/// again, in this run or a later one.
+///
+/// # Errors
+/// If a file of authorities cannot be read, or a program for credentials has no name.
+pub(crate) fn client(registries: &[Registry], cache: Option<PathBuf>) -> Result<Client> {
+    let registries = registries.iter().map(settings).collect::<Result<_>>()?;
+    Ok(Client::new(options(registries, cache)))
+}
+
+/// Where the XDG base directory specification puts what a program can get again.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    cache_folder_by(variable)
+}
+
+fn cache_folder_by(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let below = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
+    Some(below.join("image-updater"))
+}
+
+fn options(registries: Vec<RegistrySettings>, cache: Option<PathBuf>) -> Options {
+    let docker = DockerConfig::default_path(variable).map(DockerConfig::file);
+    Options {
+        user_agent: concat!("image-updater/", env!("CARGO_PKG_VERSION")).to_owned(),
+        registries,
+        credentials: docker.map(|docker| Arc::new(docker) as Arc<dyn CredentialSource>),
+        cache,
+        ..Options::default()
+    }
+}
+
+fn settings(registry: &Registry) -> Result<RegistrySettings> {
+    let authorities = registry.ca_file.as_ref().map(|path| read_authorities(Path::new(path)));
+    Ok(RegistrySettings {
+        prefix: registry.prefix.clone(),
+        api: registry.api.clone(),
+        plain_http: registry.plain_http,
+        insecure_tls: registry.insecure,
+        authorities: authorities.transpose()?,
+        client_certificate: None,
+        credentials: registry.credentials.as_ref().map(source).transpose()?,
+        default_namespace: registry.default_namespace.clone(),
+        rate_limit: registry.rate_limit,
+        concurrency: registry.concurrency,
+        foreign_links: registry.foreign_links,
+    })
+}
+
+fn source(credentials: &Credentials) -> Result<Arc<dyn CredentialSource>> {
+    Ok(match credentials {
+        Credentials::Env(name) => Arc::new(variable_source(name)),
+        Credentials::File(path) => Arc::new(CredentialFile(path.into())),
+        Credentials::DockerConfig(path) => Arc::new(DockerConfig::file(path.into())),
+        Credentials::Command(command) => {
+            let (program, arguments) = command
+                .split_first()
+                .ok_or_else(|| Error::input("a `command` for credentials needs a program"))?;
+            Arc::new(CredentialProgram::new(program, arguments.iter().map(OsString::from).collect()))
+        }
+    })
+}
+
+fn variable_source(name: &str) -> CredentialVariable {
+    let value = variable(name).and_then(|value| value.into_string().ok());
+    CredentialVariable { name: name.to_owned(), value: value.map(Secret::new) }
+}
+
+fn read_authorities(path: &Path) -> Result<Vec<u8>> {
+    let refuse = |error: &std::io::Error| Error::io("read", path, error);
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| refuse(&error))?;
+    file.take(MAX_AUTHORITIES + 1).read_to_end(&mut bytes).map_err(|error| refuse(&error))?;
+    if bytes.len() as u64 > MAX_AUTHORITIES {
+        let shown = path.display();
+        return Err(Error::input(format!("`{shown}` is larger than {} KiB", MAX_AUTHORITIES >> 10)));
+    }
+    Ok(bytes)
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    // What is set to nothing is meant to be unset.
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn registry(credentials: Option<Credentials>) -> Registry {
+        Registry {
+            prefix: "registry.test".to_owned(),
+            api: None,
+            plain_http: false,
+            insecure: false,
+            ca_file: None,
+            credentials,
+            default_namespace: None,
+            rate_limit: None,
+            concurrency: None,
+            foreign_links: false,
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_registry_is_what_the_client_knows() {
+        let said = Registry {
+            api: Some("https://api.registry.test".to_owned()),
+            plain_http: true,
+            insecure: true,
+            default_namespace: Some("team".to_owned()),
+            rate_limit: Some(2.5),
+            concurrency: Some(3),
+            foreign_links: true,
+            ..registry(None)
+        };
+        let known = settings(&said).unwrap();
+        assert_eq!(known.prefix, "registry.test");
+        assert_eq!(known.api.as_deref(), Some("https://api.registry.test"));
+        assert!(known.plain_http && known.insecure_tls && known.foreign_links);
+        assert_eq!(known.default_namespace.as_deref(), Some("team"));
+        assert_eq!((known.rate_limit, known.concurrency), (Some(2.5), Some(3)));
+        assert!(known.credentials.is_none() && known.authorities.is_none());
+    }
+
+    #[test]
+    fn credentials_are_read_when_they_are_asked_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().display().to_string();
+        let known = settings(&registry(Some(Credentials::File(path.clone())))).unwrap();
+        std::fs::write(&path, "me:pw\n").unwrap();
+        let source = known.credentials.unwrap();
+        assert_eq!(source.find("registry.test", "a").unwrap(), Some(registry::Credential::basic("me", "pw")));
+        let missing = settings(&registry(Some(Credentials::Env("IMAGE_UPDATER_IS_NOT_SET".to_owned()))));
+        let error = missing.unwrap().credentials.unwrap().find("registry.test", "a").unwrap_err();
+        assert!(error.message().contains("`$IMAGE_UPDATER_IS_NOT_SET`: it is not set"), "{error}");
+        assert!(settings(&registry(Some(Credentials::Command(Vec::new())))).is_err());
+    }
+
+    #[test]
+    fn a_file_of_authorities_is_read_at_once_and_has_an_end() {
+        let path = |path: &str| Registry { ca_file: Some(path.to_owned()), ..registry(None) };
+        let error = settings(&path("does-not-exist.pem")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        let error = settings(&path("/dev/zero")).unwrap_err();
+        assert_eq!(error.message(), "`/dev/zero` is larger than 1024 KiB");
+    }
+
+    #[test]
+    fn the_cache_is_where_the_machine_keeps_such() {
+        let folder = |set: &'static [(&str, &str)]| {
+            let found = |name: &str| set.iter().find(|(known, _)| *known == name);
+            cache_folder_by(|name| found(name).map(|(_, value)| value.into()))
+        };
+        let home = Some(PathBuf::from("/h/.cache/image-updater"));
+        assert_eq!(folder(&[("XDG_CACHE_HOME", "/c"), ("HOME", "/h")]), Some("/c/image-updater".into()));
+        assert_eq!(folder(&[("XDG_CACHE_HOME", "c"), ("HOME", "/h")]), home);
+        assert_eq!(folder(&[("HOME", "/h")]), home);
+        assert_eq!(folder(&[("HOME", "h")]), None);
+    }
+}
