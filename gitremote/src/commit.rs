@@ -67,42 +67,67 @@ pub(crate) fn make(
     by: &Authorship,
     signer: Option<&dyn Sign>,
 ) -> Result<Made> {
-    let author = signature(&by.author, by.time)?;
-    let committer = signature(&by.committer, by.time)?;
+    let maker = Maker {
+        author: signature(&by.author, by.time)?,
+        committer: signature(&by.committer, by.time)?,
+        sign_off: by.sign_off.then(|| format!("{} <{}>", by.committer.name, by.committer.email)),
+        signer,
+    };
     let repository = base.repository.clone().with_object_memory();
     let mut tip = Tree::of_commit(repository, base.commit())?;
-    let mut made = Made { commits: Vec::new(), tree: tip.id, objects: Vec::new() };
+    let mut commits = Vec::new();
     for change in changes {
         let tree = edit(&tip, &change.files)?;
-        if tree == tip.id {
-            continue;
+        if tree != tip.id {
+            let commit = maker.commit(&tip, tree, change)?;
+            commits.push(commit);
+            tip = Tree::of_commit(tip.repository, commit)?;
         }
+    }
+    let written = tip.repository.objects.reset_object_memory().unwrap_or_default();
+    let object = |(id, (kind, data)): (&ObjectId, &(Kind, Vec<u8>))| Object {
+        id: *id,
+        kind: *kind,
+        data: data.clone(),
+    };
+    let mut objects: Vec<Object> = written.iter().map(object).collect();
+    objects.sort_unstable_by_key(|object| object.id);
+    Ok(Made { commits, tree: tip.id, objects })
+}
+
+/// Who makes commits.
+struct Maker<'a> {
+    author: Signature,
+    committer: Signature,
+    sign_off: Option<String>,
+    signer: Option<&'a dyn Sign>,
+}
+
+impl Maker<'_> {
+    /// Writes a commit on top of another one.
+    fn commit(&self, parent: &Tree, tree: ObjectId, change: &Change) -> Result<ObjectId> {
         let mut trailers = change.trailers.clone();
-        if by.sign_off {
-            let Person { name, email } = &by.committer;
-            trailers.push(("Signed-off-by".to_owned(), format!("{name} <{email}>")));
-        }
-        let commit = Commit {
+        trailers.extend(self.sign_off.iter().map(|who| ("Signed-off-by".to_owned(), who.clone())));
+        let mut commit = Commit {
             tree,
-            parents: [tip.commit()].into_iter().collect(),
-            author: author.clone(),
-            committer: committer.clone(),
+            parents: [parent.commit()].into_iter().collect(),
+            author: self.author.clone(),
+            committer: self.committer.clone(),
             encoding: None,
             message: compose(&change.message, &trailers)?.into(),
             extra_headers: Vec::new(),
         };
-        let commit = write_signed(&tip.repository, commit, signer)?;
-        made.commits.push(commit);
-        made.tree = tree;
-        tip = Tree::of_commit(tip.repository, commit)?;
+        let failed = |error: &dyn std::fmt::Display| {
+            Error::new(ErrorKind::Unavailable, format!("a commit cannot be made: {error}"))
+        };
+        if let Some(signer) = self.signer {
+            let mut payload = Vec::new();
+            commit.write_to(&mut payload).map_err(|error| failed(&error))?;
+            let signature = signer.sign(&payload)?;
+            commit.extra_headers.push(("gpgsig".into(), signature.trim_end().into()));
+        }
+        parent.repository.objects.write(&commit).map_err(|error| failed(&cause(&error)))
     }
-    let written = tip.repository.objects.reset_object_memory().unwrap_or_default();
-    made.objects = written
-        .iter()
-        .map(|(id, (kind, data))| Object { id: *id, kind: *kind, data: data.clone() })
-        .collect();
-    made.objects.sort_unstable_by_key(|object| object.id);
-    Ok(made)
 }
 
 /// The tree with other bytes in some files.
@@ -133,23 +158,6 @@ fn edit(tree: &Tree, files: &BTreeMap<String, Vec<u8>>) -> Result<ObjectId> {
         return Ok(tree.id);
     }
     editor.write(|tree| objects.write(tree)).map_err(failed)
-}
-
-fn write_signed(
-    repository: &gix::Repository,
-    mut commit: Commit,
-    signer: Option<&dyn Sign>,
-) -> Result<ObjectId> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Error::new(ErrorKind::Unavailable, format!("a commit cannot be made: {error}"))
-    };
-    if let Some(signer) = signer {
-        let mut payload = Vec::new();
-        commit.write_to(&mut payload).map_err(|error| failed(&error))?;
-        let signature = signer.sign(&payload)?;
-        commit.extra_headers.push(("gpgsig".into(), signature.trim_end().into()));
-    }
-    repository.objects.write(&commit).map_err(|error| failed(&cause(&error)))
 }
 
 fn signature(person: &Person, seconds: i64) -> Result<Signature> {

@@ -76,6 +76,8 @@ pub enum Published {
         commits: Vec<ObjectId>,
         /// How often it was tried.
         tries: u32,
+        /// What the server has to say: often where to look at the change.
+        said: String,
     },
 }
 
@@ -129,11 +131,11 @@ impl Publisher<'_> {
                 let reason = format!("the server refuses the push to `{branch}`: {reason}");
                 Err(Error::new(ErrorKind::Refused, reason).into())
             }
-            Pushed::Done => {
+            Pushed::Done(said) => {
                 // Only to spare the next fetch.
                 let _ = self.mirror.keep(&update.pack, last);
                 let tip = Tip { branch, commit: last };
-                Ok(Attempt::Over(Published::Pushed { tip, commits: made.commits, tries }))
+                Ok(Attempt::Over(Published::Pushed { tip, commits: made.commits, tries, said }))
             }
         }
     }

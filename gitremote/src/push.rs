@@ -41,8 +41,8 @@ pub(crate) struct Update {
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// The branch is where we want it.
-    Done,
+    /// The branch is where we want it, and this is what the server has to say.
+    Done(String),
     /// Somebody else moved it meanwhile.
     Moved,
     /// The server does not want it, and says why.
@@ -53,7 +53,7 @@ pub(crate) enum Pushed {
 pub(crate) fn push(remote: &Remote, mirror: &Mirror, update: &Update) -> Result<Pushed> {
     let unclear = match in_session(remote, mirror, update, send) {
         Ok(Sent::Nothing(pushed)) => return Ok(pushed),
-        Ok(Sent::Verdict(Verdict::Taken)) => return Ok(Pushed::Done),
+        Ok(Sent::Verdict(Verdict::Taken(said))) => return Ok(Pushed::Done(said)),
         Ok(Sent::Verdict(Verdict::Contended)) => return Ok(Pushed::Moved),
         Ok(Sent::Verdict(Verdict::Refused(reason))) => Ok(Pushed::Refused(reason)),
         Ok(Sent::Broken(error)) => Err(error),
@@ -100,7 +100,7 @@ fn look(conversation: &mut Conversation<'_>, update: &Update) -> Result<Option<P
     let now = references.iter().map(Ref::unpack).find(|(known, ..)| *known == name);
     let now = now.and_then(|(_, target, _)| target.map(ToOwned::to_owned));
     Ok(match now {
-        Some(id) if id == update.new => Some(Pushed::Done),
+        Some(id) if id == update.new => Some(Pushed::Done(String::new())),
         // What only takes commits (`refs/for/main`) is not shown.
         None if update.branch.starts_with("refs/") => None,
         now if now != update.old => Some(Pushed::Moved),
@@ -153,28 +153,10 @@ struct Capabilities {
 impl Capabilities {
     fn choose(conversation: &Conversation<'_>, update: &Update) -> Result<Self> {
         let offered = &conversation.handshake.capabilities;
-        let lacking = |what: &str| Error::new(ErrorKind::Invalid, format!("the server {what}"));
-        if conversation.handshake.server_protocol_version == Protocol::V2
-            || !offered.contains("report-status")
-        {
-            return Err(lacking("does not report what came of a push"));
-        }
-        if let Some(format) = offered.capability("object-format").and_then(|format| format.value())
-            && format != "sha1"
-        {
-            return Err(lacking("has a repository whose ids are no SHA-1"));
-        }
         let side_band = offered.contains("side-band-64k");
         let push_options = !update.options.is_empty();
-        if push_options && !offered.contains("push-options") {
-            return Err(lacking("takes no push options"));
-        }
-        for option in &update.options {
-            if option.len() > MAX_OPTION || option.contains(char::is_control) {
-                let reason = format!("`{}` is no push option", option.escape_debug());
-                return Err(Error::new(ErrorKind::Invalid, reason));
-            }
-        }
+        check_offer(conversation, push_options)?;
+        check_options(&update.options)?;
         let mut line = "report-status".to_owned();
         for (name, is_used) in [
             ("side-band-64k", side_band),
@@ -191,6 +173,34 @@ impl Capabilities {
             line.push_str(&format!(" agent={}", conversation.agent_name()));
         }
         Ok(Self { line, side_band, push_options })
+    }
+}
+
+/// Refuses a server that cannot do what is needed.
+fn check_offer(conversation: &Conversation<'_>, push_options: bool) -> Result<()> {
+    let offered = &conversation.handshake.capabilities;
+    let format = offered.capability("object-format").and_then(|format| format.value());
+    let lacks = if conversation.handshake.server_protocol_version == Protocol::V2
+        || !offered.contains("report-status")
+    {
+        "does not report what came of a push"
+    } else if format.is_some_and(|format| format != "sha1") {
+        "has a repository whose ids are no SHA-1"
+    } else if push_options && !offered.contains("push-options") {
+        "takes no push options"
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(ErrorKind::Invalid, format!("the server {lacks}")))
+}
+
+fn check_options(options: &[String]) -> Result<()> {
+    let is_wrong = |option: &&String| option.len() > MAX_OPTION || option.contains(char::is_control);
+    match options.iter().find(is_wrong) {
+        Some(option) => {
+            Err(Error::new(ErrorKind::Invalid, format!("`{}` is no push option", option.escape_debug())))
+        }
+        None => Ok(()),
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) struct Report {
 /// What a server makes of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The branch is at the new commit.
-    Taken,
+    /// The branch is at the new commit, and this is what the server has to say.
+    Taken(String),
     /// Somebody else was at it at the same time.
     Contended,
     /// It is not wanted.
@@ -64,7 +64,7 @@ impl Report {
             if let Some(state) = line.strip_prefix("unpack ") {
                 unpacked = Some(state.to_owned());
             } else if line.strip_prefix("ok ") == Some(reference) {
-                return Ok(Verdict::Taken);
+                return Ok(Verdict::Taken(printable(&self.said)));
             } else if let Some(reason) =
                 line.strip_prefix("ng ").and_then(|rest| rest.strip_prefix(reference))
             {
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_report_has_a_verdict_for_the_branch() {
         let ok = verdict(&["unpack ok\n", "ok refs/heads/main\n"], "").unwrap();
-        assert_eq!(ok, Verdict::Taken);
+        assert_eq!(ok, Verdict::Taken(String::new()));
         let declined = verdict(
             &["unpack ok\n", "ng refs/heads/main pre-receive hook declined\n"],
             "no commits\non Fridays\n",

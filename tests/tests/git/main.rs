@@ -101,7 +101,7 @@ fn on_server() -> (Folder, BareRepository, Remote, Server) {
 #[track_caller]
 fn pushed(published: Result<Published, Error>) -> (String, Vec<String>, u32) {
     match published.expect("it is pushed") {
-        Published::Pushed { tip, commits, tries } => {
+        Published::Pushed { tip, commits, tries, .. } => {
             (tip.branch, commits.iter().map(ToString::to_string).collect(), tries)
         }
         unchanged @ Published::Unchanged { .. } => panic!("{unchanged:?}"),

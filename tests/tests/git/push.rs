@@ -249,6 +249,12 @@ fn push_options_reach_the_hooks() {
     );
     pushed(publish(&mirror, &remote, &target, |tree| bump(tree, "1.1.0")).0);
     assert_eq!(folder.read("said").as_deref(), Some("2 merge_request.create a=b c\n"));
+    config.hook("post-receive", "echo 'see https://host/merge/1' >&2");
+    let (published, _) = publish(&mirror, &remote, &target, |tree| bump(tree, "1.2.0"));
+    assert!(matches!(published, Ok(Published::Pushed { said, .. }) if said == "see https://host/merge/1"));
+    let target = Target { options: vec!["a\nb".to_owned()], ..Target::default() };
+    let (published, _) = publish(&mirror, &remote, &target, |tree| bump(tree, "1.3.0"));
+    fails(published, ErrorKind::Invalid, "is no push option");
 }
 
 #[test]
