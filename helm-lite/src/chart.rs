@@ -5,7 +5,7 @@ mod ignore;
 mod load;
 mod lock;
 mod pack;
-mod shape;
+pub(crate) mod shape;
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ mod dependencies;
 mod error;
 mod funcs;
 mod json;
+pub mod lint;
 pub mod manifest;
 mod objects;
 mod options;

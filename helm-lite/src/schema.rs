@@ -48,6 +48,18 @@ pub fn validate_values(
     if report.text.is_empty() { Ok(()) } else { Err(report.error(chart, user)) }
 }
 
+/// What is wrong with values by one schema, in Helm's words.
+pub(crate) fn violations(schema: &[u8], values: &Table) -> Option<String> {
+    match validate_one(schema, values, &mut Vec::new()) {
+        Ok(()) => None,
+        Err(Refusal::Schema(fault, _)) => Some(fault),
+        Err(Refusal::TooMuch) => Some("validation takes too many steps or leads too deep".to_owned()),
+        Err(Refusal::Values(violations)) => {
+            Some(format!("{}\n", violation::list(&violations).trim_start_matches('\n')))
+        }
+    }
+}
+
 /// What is wrong with the values of charts.
 struct Report {
     text: String,

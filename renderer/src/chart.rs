@@ -2,6 +2,7 @@
 //!
 //! In: the path of a chart, values and what is said of the release. Out: what it renders to.
 
+pub(crate) mod lint;
 pub(crate) mod text;
 
 use std::fs;

@@ -12,7 +12,7 @@ const RFC3339: &[u8] = b"2006-01-02T15:04:05Z07:00";
 
 /// What a value must be.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// `string`
     Text,
     /// `bool`
@@ -32,10 +32,10 @@ pub(super) enum Shape {
 }
 
 /// `Chart.yaml`, and `requirements.yaml` under the other name that Go has for it.
-pub(super) const CHART: Shape = Shape::Struct("loader.chartBase", METADATA);
-pub(super) const REQUIREMENTS: Shape = Shape::Struct("v2.Metadata", METADATA);
+pub(crate) const CHART: Shape = Shape::Struct("loader.chartBase", METADATA);
+pub(crate) const REQUIREMENTS: Shape = Shape::Struct("v2.Metadata", METADATA);
 /// `Chart.lock` and `requirements.lock`.
-pub(super) const LOCK: Shape = Shape::Struct(
+pub(crate) const LOCK: Shape = Shape::Struct(
     "v2.Lock",
     &[
         ("generated", Shape::Time),
@@ -79,17 +79,35 @@ const DEPENDENCY: &[(&str, Shape)] = &[
 
 /// A value that is not what it must be: Go's words, and where it stands.
 #[derive(Debug)]
-pub(super) struct Misfit {
-    pub(super) message: String,
-    pub(super) span: Span,
+pub(crate) struct Misfit {
+    pub(crate) message: String,
+    pub(crate) span: Span,
 }
 
 /// Brings a document into the shape of a struct.
 ///
 /// # Errors
 /// The first value that does not fit, in the order of the keys' bytes.
-pub(super) fn fit(root: &mut Node, shape: &Shape) -> Result<(), Misfit> {
+pub(crate) fn fit(root: &mut Node, shape: &Shape) -> Result<(), Misfit> {
     shape.fit(root, &mut Path { text: String::new(), is_item: false })
+}
+
+/// The first field, in the order in which JSON has them, that a struct does not know.
+pub(crate) fn unknown(root: &Node, shape: &Shape) -> Option<String> {
+    let within = |node: &Node, known: &'static [(&'static str, Shape)]| {
+        node.entries()?.iter().find_map(|Entry { key, value }| {
+            let name = key.text().unwrap_or_default();
+            match known.iter().find(|(known, _)| *known == name) {
+                Some((_, shape)) => unknown(value, shape),
+                None => Some(name.to_owned()),
+            }
+        })
+    };
+    match shape {
+        Shape::Struct(_, known) => within(root, known),
+        Shape::Structs(_, known) => root.items()?.iter().find_map(|item| within(item, known)),
+        _ => None,
+    }
 }
 
 /// The way to a value, as Go prints it: `.dependencies.0.name`.

@@ -49,11 +49,12 @@ pub(super) fn documents(
     match version {
         HelmVersion::V3 => Ok(vec![reader.document(data, 0)?]),
         HelmVersion::V4 => {
-            let chunks = split(data).map_err(|(message, at)| {
+            let (chunks, fault) = split(data);
+            if let Some((message, at)) = fault {
                 let start = u32::try_from(at).unwrap_or(u32::MAX);
                 let place = reader.sources.place(Span { source, start, end: start.saturating_add(3) });
-                Error::invalid(message).prefix("error reading yaml document").at(place)
-            })?;
+                return Err(Error::invalid(message).prefix("error reading yaml document").at(place));
+            }
             let read = |chunk: Range<usize>| {
                 let start = chunk.start;
                 let mut bytes = Cow::Borrowed(&data[chunk]);
@@ -68,8 +69,8 @@ pub(super) fn documents(
 }
 
 /// The documents of a file as Kubernetes' reader of lines finds them: a line that begins with `---` ends one unless it
-/// is the first, when it is a part of it. Else says what is wrong and where.
-fn split(data: &[u8]) -> Result<Vec<Range<usize>>, (String, usize)> {
+/// is the first, when it is a part of it. After them, what is wrong with the next one and where.
+pub(crate) fn split(data: &[u8]) -> (Vec<Range<usize>>, Option<(String, usize)>) {
     let mut chunks = Vec::new();
     let (mut start, mut at) = (0, 0);
     for line in data.split_inclusive(|byte| *byte == b'\n') {
@@ -79,7 +80,7 @@ fn split(data: &[u8]) -> Result<Vec<Range<usize>>, (String, usize)> {
         let rest = String::from_utf8_lossy(rest);
         let rest = rest.trim();
         if !rest.is_empty() && !rest.starts_with('#') {
-            return Err((format!("invalid Yaml document separator: {rest}"), line_start));
+            return (chunks, Some((format!("invalid Yaml document separator: {rest}"), line_start)));
         }
         if line_start > start {
             chunks.push(start..line_start);
@@ -89,7 +90,7 @@ fn split(data: &[u8]) -> Result<Vec<Range<usize>>, (String, usize)> {
     if at > start {
         chunks.push(start..at);
     }
-    Ok(chunks)
+    (chunks, None)
 }
 
 struct Reader<'r> {

@@ -18,6 +18,8 @@ pub(crate) use coalesce::{Nulls, coalesce_live, coalesce_tables, sources};
 pub(crate) use conflict::Conflicts;
 pub use explain::{Change, Effect, Explanation, explain};
 pub use file::load;
+pub(crate) use file::split;
 pub(crate) use live::{Live, Slot};
+pub(crate) use merge::merge_tables;
 pub use merge::{Options, UserValues, ValuesFile, merge};
 pub use table::{Data, Item, Table};

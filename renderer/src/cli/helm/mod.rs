@@ -3,6 +3,7 @@
 mod dependency;
 mod explain_values;
 mod flags;
+mod lint;
 mod pull;
 mod registry;
 mod repo;
@@ -27,6 +28,9 @@ pub(super) enum Command {
     /// Say where a value of a chart comes from
     #[command(after_help = explain_values::EXAMPLES, mut_args = flags::go_switch)]
     ExplainValues(explain_values::Arguments),
+    /// Look for what is wrong with charts, or not as it should be
+    #[command(after_help = lint::EXAMPLES, mut_args = flags::go_switch)]
+    Lint(lint::Arguments),
     /// Get charts from repositories and registries
     #[command(after_help = pull::EXAMPLES, visible_alias = "fetch", mut_args = flags::go_switch)]
     Pull(Box<pull::Arguments>),
@@ -51,6 +55,7 @@ pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
     match command {
         Command::Dependency(command) => dependency::run(&command),
         Command::ExplainValues(arguments) => explain_values::run(&arguments, reporter),
+        Command::Lint(arguments) => lint::run(&arguments, reporter),
         Command::Pull(arguments) => pull::run(&arguments, reporter),
         Command::Registry(command) => registry::run(command, reporter),
         Command::Repo(command) => repo::run(command, reporter),
