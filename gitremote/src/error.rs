@@ -111,8 +111,7 @@ impl Display for Error {
 impl std::error::Error for Error {}
 
 /// What is at the bottom of an error of gix's.
-#[must_use]
-pub fn cause(error: &gix::Error) -> String {
+pub(crate) fn cause(error: &gix::Error) -> String {
     let broke_off = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
     if error.downcast_any_ref().is_some_and(broke_off) {
         return "the connection ended in the middle of an answer".to_owned();

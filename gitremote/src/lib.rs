@@ -1,7 +1,9 @@
 //! Reads from git remotes and writes to them, without a work tree and without asking anybody.
 //!
-//! One way of speaking git for both programs: [`fetch_commit`] is what a build needs of a repository. Calls block, and
-//! each exchange with a server has its time and its size. TLS is always checked, and no secret is in an error.
+//! One way of speaking git for both programs. A build needs one commit of a repository: [`fetch_commit`]. Who edits files
+//! has a [`Mirror`] fetch branches, reads their [`Tree`]s, and has a [`Publisher`] make [`Change`]s into commits that are
+//! pushed; [`Mirror::history`] says what people did since. Calls block, and each exchange with a server has its time and
+//! its size. TLS is always checked, nothing waits at a terminal, and no secret is in an error.
 
 mod access;
 mod address;
@@ -31,7 +33,7 @@ pub mod web;
 pub use access::{Access, Credentials, KnownHosts, Secret, SshAccess};
 pub use commit::{Authorship, Change, Person};
 pub use conversation::Tip;
-pub use error::{Error, ErrorKind, Result, cause, innermost};
+pub use error::{Error, ErrorKind, Result, innermost};
 pub use fetch::{Fetched, fetch_commit, open_repository};
 pub use gix::ObjectId;
 pub use history::Past;
