@@ -18,7 +18,7 @@ use crate::chart;
 use crate::charts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
-use crate::remote::charts::repositories::{Repositories, Repository};
+use crate::remote::charts::repositories::Repositories;
 use crate::remote::charts::{Access, ChartSources, Tls};
 pub(crate) use list::{Status, list};
 use origin::Origin;
@@ -139,13 +139,7 @@ impl<'m> Manager<'m> {
             return;
         }
         say("Hang tight while we grab the latest from your chart repositories...");
-        let mut distinct: Vec<&Repository> = Vec::new();
-        for repository in &self.known.list {
-            let url = repository.url.trim_end_matches('/');
-            distinct.retain(|known| known.url.trim_end_matches('/') != url || known.name != repository.name);
-            distinct.push(repository);
-        }
-        self.sources.refresh_all(&distinct, say);
+        self.sources.refresh_all(&self.known.list.iter().collect::<Vec<_>>(), say);
         say("Update Complete. ⎈Happy Helming!⎈");
     }
 

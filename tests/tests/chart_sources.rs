@@ -90,6 +90,8 @@ fn a_version_is_chosen_and_rendered() {
         works(&outcome);
         assert_eq!(outcome.stdout, rendered(want));
     }
+    let ignored = ["--debug", "-n", "x", "--content-cache", "x", "--kube-context=x", "--untar=false"];
+    works(&helm(&folder, &[&["pull", "web", "--repo", &repo][..], &ignored].concat()));
     fails(&helm(&folder, &["template", "db", "--repo", &repo]), "chart \"db\" not found in http://localhost");
     fails(
         &helm(&folder, &["pull", "web", "--version", "9", "--repo", &repo]),

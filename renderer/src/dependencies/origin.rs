@@ -90,7 +90,8 @@ impl Manager<'_> {
                 || self.known.list.iter().any(|known| are_same(&known.url, repository))
         };
         let repositories = dependencies.iter().map(|dependency| dependency.repository.as_str());
-        let missing: Vec<&str> = repositories.filter(|repository| !is_known(repository)).collect();
+        let missing = repositories.filter(|repository| !is_known(repository));
+        let missing: Vec<_> = missing.map(gitremote::redact).collect();
         if missing.is_empty() {
             return Ok(());
         }

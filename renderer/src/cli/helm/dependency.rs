@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
-use super::flags::go_switch;
+use super::flags::{GlobalFlags, go_switch};
 use super::source::{AccessFlags, HomeFlags, refuse_verification};
 use super::table::table;
 use super::talk;
@@ -64,6 +64,9 @@ pub(in crate::cli) struct Order {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 #[derive(Args, Debug)]
@@ -79,6 +82,9 @@ pub(in crate::cli) struct List {
     /// Cut the table's cells to so many characters
     #[arg(long, value_name = "COUNT", default_value_t = 80)]
     max_col_width: usize,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ fn go_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Flags of helm's that have no effect here.
+/// Flags of helm's commands that render which have no effect here.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InertFlags;
 
@@ -46,20 +46,15 @@ enum Takes {
     Color,
 }
 
-/// Their names and letters.
-const INERT: &[(&str, Option<char>, Takes)] = &[
-    ("atomic", None, Takes::Switch),
+/// A flag's name, letter, and what it takes.
+type Inert = (&'static str, Option<char>, Takes);
+
+/// Those of all commands.
+const OF_ALL: &[Inert] = &[
     ("burst-limit", None, Takes::Integer),
     ("color", None, Takes::Color),
     ("colour", None, Takes::Color),
-    ("create-namespace", None, Takes::Switch),
-    ("description", None, Takes::Text),
-    ("disable-openapi-validation", None, Takes::Switch),
-    ("enable-dns", None, Takes::Switch),
-    ("force", None, Takes::Switch),
-    ("force-conflicts", None, Takes::Switch),
-    ("force-replace", None, Takes::Switch),
-    ("hide-notes", None, Takes::Switch),
+    ("content-cache", None, Takes::Text),
     ("kube-apiserver", None, Takes::Text),
     ("kube-as-group", None, Takes::Text),
     ("kube-as-user", None, Takes::Text),
@@ -69,8 +64,24 @@ const INERT: &[(&str, Option<char>, Takes)] = &[
     ("kube-tls-server-name", None, Takes::Text),
     ("kube-token", None, Takes::Text),
     ("kubeconfig", None, Takes::Text),
-    ("labels", Some('l'), Takes::Labels),
     ("qps", None, Takes::Number),
+];
+
+/// Those of all commands that are of use to the ones which render.
+const OF_OTHERS: &[Inert] = &[("debug", None, Takes::Switch), ("namespace", Some('n'), Takes::Text)];
+
+/// Those of the commands which render.
+const OF_RELEASES: &[Inert] = &[
+    ("atomic", None, Takes::Switch),
+    ("create-namespace", None, Takes::Switch),
+    ("description", None, Takes::Text),
+    ("disable-openapi-validation", None, Takes::Switch),
+    ("enable-dns", None, Takes::Switch),
+    ("force", None, Takes::Switch),
+    ("force-conflicts", None, Takes::Switch),
+    ("force-replace", None, Takes::Switch),
+    ("hide-notes", None, Takes::Switch),
+    ("labels", Some('l'), Takes::Labels),
     ("render-subchart-notes", None, Takes::Switch),
     ("replace", None, Takes::Switch),
     ("rollback-on-failure", None, Takes::Switch),
@@ -81,13 +92,13 @@ const INERT: &[(&str, Option<char>, Takes)] = &[
     ("wait-for-jobs", None, Takes::Switch),
 ];
 
+/// Flags that helm has for all commands, and that have no effect on this one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GlobalFlags;
+
 impl Args for InertFlags {
     fn augment_args(command: Command) -> Command {
-        let flag = |(name, letter, takes): &(&'static str, Option<char>, Takes)| {
-            let arg = Arg::new(*name).long(*name).short(*letter).hide(true).value_name("VALUE");
-            takes.parsed(arg)
-        };
-        command.args(INERT.iter().map(flag))
+        command.args(args(&[OF_ALL, OF_RELEASES]))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -103,6 +114,33 @@ impl FromArgMatches for InertFlags {
     fn update_from_arg_matches(&mut self, _: &ArgMatches) -> Result<(), ClapError> {
         Ok(())
     }
+}
+
+impl Args for GlobalFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(args(&[OF_ALL, OF_OTHERS]))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for GlobalFlags {
+    fn from_arg_matches(_: &ArgMatches) -> Result<Self, ClapError> {
+        Ok(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, _: &ArgMatches) -> Result<(), ClapError> {
+        Ok(())
+    }
+}
+
+fn args(tables: &[&'static [Inert]]) -> Vec<Arg> {
+    let flag = |(name, letter, takes): &Inert| {
+        takes.parsed(Arg::new(*name).long(*name).short(*letter).hide(true).value_name("VALUE"))
+    };
+    tables.iter().copied().flatten().map(flag).collect()
 }
 
 impl Takes {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use helm_lite::{Chart, HelmVersion, archive};
 
+use super::flags::GlobalFlags;
 use super::source::{AccessFlags, HomeFlags, SourceFlags, refuse_verification};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
@@ -53,6 +54,9 @@ pub(in crate::cli) struct Arguments {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {

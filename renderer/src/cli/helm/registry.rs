@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use registry::{Credential, Secret};
 
-use super::flags::go_switch;
+use super::flags::{GlobalFlags, go_switch};
 use super::source::{HomeFlags, password_on_stdin, secret};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
@@ -72,6 +72,9 @@ pub(in crate::cli) struct Login {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 #[derive(Args, Debug)]
@@ -81,6 +84,9 @@ pub(in crate::cli) struct Logout {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {

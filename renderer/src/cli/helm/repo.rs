@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use gitremote::redact;
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
-use super::flags::go_switch;
+use super::flags::{GlobalFlags, go_switch};
 use super::source::{AccessFlags, HomeFlags, duration, password_on_stdin};
 use super::table::table;
 use super::talk;
@@ -91,6 +91,9 @@ pub(in crate::cli) struct Add {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 #[derive(Args, Debug)]
@@ -105,6 +108,9 @@ pub(in crate::cli) struct List {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +128,9 @@ pub(in crate::cli) struct Remove {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 #[derive(Args, Debug)]
@@ -135,6 +144,9 @@ pub(in crate::cli) struct Update {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 }
 
 pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {

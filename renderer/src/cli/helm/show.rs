@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use helm_lite::HelmVersion;
 use helm_lite::show::{self, Part};
 
-use super::flags;
+use super::flags::{self, GlobalFlags};
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use crate::error::Result;
 use crate::output;
@@ -53,6 +53,9 @@ pub(in crate::cli) struct Arguments {
 
     #[command(flatten)]
     home: HomeFlags,
+
+    #[command(flatten)]
+    global: GlobalFlags,
 
     /// Leave out warnings
     #[arg(short, long)]

@@ -6,8 +6,10 @@
 
 mod access;
 mod address;
+mod archive;
 mod http;
 mod index;
+mod locked;
 mod oci;
 mod refresh;
 pub(crate) mod repositories;
@@ -18,28 +20,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gitremote::redact;
-use gotemplate::semver::Constraints;
-use helm_lite::archive;
-use helm_lite::repository::{Index, IndexedChart, NoVersion};
+use helm_lite::repository::{IndexedChart, NoVersion};
 use registry::{Client, Digest};
 use reqwest::Url;
 
 use super::cache::Cache;
 use super::failure::{ErrorKind, Failure, Result, no_cache};
 use super::slots::Slots;
-use super::web::Answer;
 use crate::error;
 use crate::homes::Homes;
 pub(crate) use access::{Access, Account, Tls};
 pub(crate) use address::{OCI, are_same};
+use archive::Located;
+use http::Http;
 pub(crate) use http::TIMEOUT;
-use http::{Http, Request};
 pub(crate) use index::Indexes;
+pub(crate) use locked::Locked;
 use repositories::{Repositories, Repository};
-use store::{Link, Store};
-
-/// What servers are told to send.
-const ACCEPT: &str = "application/gzip,application/octet-stream";
+use store::Store;
 
 /// What `--devel` stands for: a range that has development versions too.
 pub(crate) const WITH_DEVELOPMENT_VERSIONS: &str = ">0.0.0-0";
@@ -57,22 +55,6 @@ pub(crate) struct ChartRequest<'r> {
     pub(crate) access: &'r Access,
 }
 
-/// A chart that a chart depends on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Locked<'l> {
-    pub(crate) name: &'l str,
-    /// The version; to find the newest, it may be none.
-    pub(crate) version: &'l str,
-    /// The repository's address.
-    pub(crate) url: &'l str,
-    /// The repository, where Helm knows it.
-    pub(crate) known: Option<&'l Repository>,
-    /// By what it is asked otherwise.
-    pub(crate) access: &'l Access,
-    /// Whether its server is asked for its index, if it is not a known one.
-    pub(crate) is_fresh: bool,
-}
-
 /// A chart that was had.
 #[derive(Clone, Debug)]
 pub(crate) struct Pulled {
@@ -87,6 +69,12 @@ pub(crate) struct Pulled {
     pub(crate) artifact: Option<(String, Digest)>,
 }
 
+impl Pulled {
+    fn new(bytes: Vec<u8>, digest: Digest, file_name: &str) -> Self {
+        Self { bytes: bytes.into(), digest, file_name: file_name.to_owned(), notice: None, artifact: None }
+    }
+}
+
 /// Where charts come from.
 #[derive(Debug)]
 pub(crate) struct ChartSources {
@@ -97,16 +85,6 @@ pub(crate) struct ChartSources {
     indexes: Indexes,
     pulled: Slots<(String, Access), Pulled>,
     registries: Slots<(String, Access), Arc<Client>>,
-}
-
-/// An archive whose place is known.
-struct Located<'l> {
-    address: Url,
-    /// That its repository promises.
-    digest: Option<Digest>,
-    /// The repository that the account is for.
-    repository: Url,
-    access: &'l Access,
 }
 
 impl ChartSources {
@@ -239,59 +217,6 @@ impl ChartSources {
         self.archive(&Located { address, digest: None, repository, access: &access })
     }
 
-    /// A chart in exactly the version that a lock has, from a repository that is known or only by its address.
-    ///
-    /// # Errors
-    /// As [`Self::pull`].
-    pub(crate) fn pull_locked(&self, locked: &Locked<'_>) -> error::Result<Pulled> {
-        self.find_locked(locked).map_err(error::Error::from)
-    }
-
-    fn find_locked(&self, locked: &Locked<'_>) -> Result<Pulled> {
-        let Locked { name, version, url, known, access, .. } = *locked;
-        let index = self.index_of(locked)?;
-        let none = || {
-            let repo = redact(url);
-            Failure::new(
-                ErrorKind::NotFound,
-                format!("chart {name:?} version {version:?} not found in {repo}"),
-            )
-        };
-        let chart = index.locked(name, version).ok_or_else(none)?;
-        let access = known.map_or_else(|| access.clone(), Repository::access);
-        self.indexed(&format!("chart {name:?}"), chart, &address::parse(url)?, &access)
-    }
-
-    /// The newest version of a chart that fits, as its repository has it; nothing where none does.
-    ///
-    /// # Errors
-    /// Where there is no index, or no such chart in it.
-    pub(crate) fn newest(
-        &self,
-        locked: &Locked<'_>,
-        constraints: &Constraints,
-    ) -> error::Result<Option<String>> {
-        let index = self.index_of(locked)?;
-        if index.versions(locked.name).is_none() {
-            let (name, repo) = (locked.name, redact(locked.url));
-            let sentence = format!("{name} chart not found in repo {repo}");
-            return Err(error::Error::new(error::ErrorKind::Input, sentence));
-        }
-        Ok(index.newest(locked.name, constraints).map(|chart| chart.version.clone()))
-    }
-
-    fn index_of(&self, locked: &Locked<'_>) -> Result<Arc<Index>> {
-        match locked.known {
-            Some(known) => self.of_known(&known.name).map_err(|failure| {
-                let name = &known.name;
-                failure
-                    .during(format_args!("no cached repository for {name} found. (try 'helm repo update')"))
-            }),
-            None if locked.is_fresh => self.index_at(locked.url, locked.access),
-            None => self.kept_index(locked.url, locked.access),
-        }
-    }
-
     /// Whether a repository that would have a say in how an address is asked lists it.
     fn lists(&self, repository: &Repository, address: &Url) -> bool {
         let Ok(base) = address::parse(&repository.url) else { return false };
@@ -305,100 +230,6 @@ impl ChartSources {
         index
             .names()
             .any(|name| index.versions(name).into_iter().flatten().any(|chart| chart.urls.iter().any(is_it)))
-    }
-
-    /// A chart that an index has, from the first of its addresses that gives it.
-    fn indexed(&self, name: &str, chart: &IndexedChart, repository: &Url, access: &Access) -> Result<Pulled> {
-        let digest = match chart.digest.as_str() {
-            "" => None,
-            text => Some(promised(text).ok_or_else(|| {
-                let reason = format!("{name}: the index has no SHA-256 for its digest: {text:?}");
-                Failure::new(ErrorKind::Invalid, reason)
-            })?),
-        };
-        let mut failed = None;
-        for url in &chart.urls {
-            let address = address::in_repository(repository, url)?;
-            let located = Located { address, digest: digest.clone(), repository: repository.clone(), access };
-            match self.archive(&located) {
-                Err(failure) if failure.kind() != ErrorKind::Denied => {
-                    failed.get_or_insert(failure);
-                }
-                outcome => return outcome,
-            }
-        }
-        Err(failed
-            .unwrap_or_else(|| Failure::new(ErrorKind::NotFound, format!("{name} has no downloadable URLs"))))
-    }
-
-    /// An archive, once in a run.
-    fn archive(&self, located: &Located<'_>) -> Result<Pulled> {
-        let reference = located.address.as_str();
-        if reference.starts_with(OCI) {
-            // The account is for the repository's host.
-            let account = located.access.account.clone().filter(|_| located.access.pass_credentials);
-            let access = Access { account, ..located.access.clone() };
-            let request = ChartRequest { reference, repo: None, version: None, access: &access };
-            let pulled = self.in_registry(&request)?;
-            return refuse_other_digest(located, &pulled.digest).map(|()| pulled);
-        }
-        let key = (located.address.to_string(), located.access.clone());
-        self.pulled.get(&key, Duration::ZERO, || self.cached(located))
-    }
-
-    /// An archive from the cache, or from its server by way of it.
-    fn cached(&self, located: &Located<'_>) -> Result<Pulled> {
-        let file_name = address::file_name(&located.address)?;
-        let store = self.cache.as_ref().map(Store);
-        let known = |digest: &Digest| store.and_then(|store| store.archive(digest));
-        let pulled = |digest: Digest, bytes: Vec<u8>| Pulled {
-            bytes: bytes.into(),
-            digest,
-            file_name: file_name.clone(),
-            notice: None,
-            artifact: None,
-        };
-        if let Some(bytes) = located.digest.as_ref().and_then(known) {
-            return Ok(pulled(Digest::of(&bytes), bytes));
-        }
-        let address = located.address.as_str();
-        // What two processes want at the same time is fetched by one of them.
-        let _lock = store.filter(|_| !self.offline).and_then(|store| store.lock(address));
-        if let Some(bytes) = located.digest.as_ref().and_then(known) {
-            return Ok(pulled(Digest::of(&bytes), bytes));
-        }
-        let link = store.and_then(|store| store.link(address));
-        let recalled = link.and_then(|link| known(&link.digest).map(|bytes| (link, bytes)));
-        if self.offline {
-            let fits = |link: &Link| located.digest.as_ref().is_none_or(|digest| *digest == link.digest);
-            let (link, bytes) = recalled.filter(|(link, _)| fits(link)).ok_or_else(|| offline(address))?;
-            return Ok(pulled(link.digest, bytes));
-        }
-        let tag = recalled.as_ref().and_then(|(link, _)| link.tag.as_deref());
-        let (bytes, tag) = match (self.ask(located, tag)?, recalled) {
-            (Answer::Unchanged, Some((link, bytes))) => (bytes, link.tag),
-            (Answer::Unchanged, None) => (Vec::new(), None),
-            (Answer::Content { body, tag }, _) => (body, tag),
-        };
-        let digest = Digest::of(&bytes);
-        refuse_other_digest(located, &digest)?;
-        refuse_no_archive(&located.address, &bytes)?;
-        if let Some(store) = store {
-            store.put_archive(&digest, &bytes)?;
-            store.put_link(address, &Link { digest: digest.clone(), file_name: file_name.clone(), tag })?;
-        }
-        Ok(pulled(digest, bytes))
-    }
-
-    fn ask(&self, located: &Located<'_>, tag: Option<&str>) -> Result<Answer> {
-        self.http.get(&Request {
-            address: &located.address,
-            repository: &located.repository,
-            access: located.access,
-            accept: ACCEPT,
-            tag,
-            limit: archive::MAX_CHART_SIZE,
-        })
     }
 
     fn repositories(&self) -> Result<Repositories> {
@@ -437,32 +268,4 @@ fn merged(flags: &Access, repository: &Repository) -> Access {
         tls,
         plain_http: flags.plain_http,
     }
-}
-
-fn refuse_other_digest(located: &Located<'_>, digest: &Digest) -> Result<()> {
-    let Some(promised) = located.digest.as_ref().filter(|promised| *promised != digest) else {
-        return Ok(());
-    };
-    let reason = format!(
-        "`{}` has the digest {digest}, but its repository says {promised}",
-        redact(located.address.as_str())
-    );
-    let hint = "the archive was changed or its index is old: ask who runs the repository before you trust it";
-    Err(Failure::new(ErrorKind::Denied, reason).hint(hint))
-}
-
-/// The digest that an index has, which may lack its algorithm.
-fn promised(text: &str) -> Option<Digest> {
-    let hex = text.strip_prefix("sha256:").unwrap_or(text);
-    format!("sha256:{}", hex.to_ascii_lowercase()).parse().ok()
-}
-
-/// A page that says that one has to log in is no archive, and must not be kept as one.
-fn refuse_no_archive(address: &Url, bytes: &[u8]) -> Result<()> {
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(());
-    }
-    let reason =
-        format!("what `{}` gives is no chart: it is not a gzipped archive", redact(address.as_str()));
-    Err(Failure::new(ErrorKind::Invalid, reason))
 }

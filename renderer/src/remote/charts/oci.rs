@@ -42,14 +42,7 @@ impl ChartSources {
         if self.offline {
             let link = store.and_then(|store| store.link(&key));
             let pulled = link.and_then(|link| {
-                let bytes = store?.archive(&link.digest)?;
-                Some(Pulled {
-                    bytes: bytes.into(),
-                    digest: link.digest,
-                    file_name: link.file_name,
-                    notice: None,
-                    artifact: None,
-                })
+                Some(Pulled::new(store?.archive(&link.digest)?, link.digest, &link.file_name))
             });
             return pulled.ok_or_else(|| offline(request.reference));
         }
@@ -58,29 +51,18 @@ impl ChartSources {
         let (reference, file_name) = chosen(&client, &named, request)?;
         let (manifest, layer) = layer(&client, &reference)?;
         let _lock = store.and_then(|store| store.lock(layer.digest.as_str()));
-        let pulled = |bytes: Vec<u8>| Pulled {
-            bytes: bytes.into(),
-            digest: layer.digest.clone(),
-            file_name: file_name.clone(),
-            notice: None,
-            artifact: Some((reference.to_string(), manifest.clone())),
+        let bytes = match store.and_then(|store| store.archive(&layer.digest)) {
+            Some(bytes) => bytes,
+            None => download(&client, reference.repository(), &layer, store)?,
         };
-        let link = || Link { digest: layer.digest.clone(), file_name: file_name.clone(), tag: None };
-        if let Some(bytes) = store.and_then(|store| store.archive(&layer.digest)) {
-            if let Some(store) = store.filter(|store| store.link(&key) != Some(link())) {
-                store.put_link(&key, &link())?;
-            }
-            return Ok(pulled(bytes));
-        }
-        let mut bytes = Vec::new();
-        client
-            .blob(reference.repository(), &layer, archive::MAX_CHART_SIZE, &mut bytes)
-            .map_err(|error| failure(&error))?;
         if let Some(store) = store {
-            store.put_archive(&layer.digest, &bytes)?;
-            store.put_link(&key, &link())?;
+            let link = Link { digest: layer.digest.clone(), file_name: file_name.clone(), tag: None };
+            if store.link(&key).as_ref() != Some(&link) {
+                store.put_link(&key, &link)?;
+            }
         }
-        Ok(pulled(bytes))
+        let artifact = Some((reference.to_string(), manifest));
+        Ok(Pulled { artifact, ..Pulled::new(bytes, layer.digest, &file_name) })
     }
 
     /// The newest version of a chart in a registry that fits; nothing where none does.
@@ -168,6 +150,21 @@ impl Account {
     fn source(&self) -> Arc<dyn CredentialSource> {
         Arc::new(Credential::basic(&self.user, self.password.expose()))
     }
+}
+
+/// An archive from its registry, and into the cache.
+fn download(
+    client: &Client,
+    repository: &Repository,
+    layer: &Descriptor,
+    store: Option<Store<'_>>,
+) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    client.blob(repository, layer, archive::MAX_CHART_SIZE, &mut bytes).map_err(|error| failure(&error))?;
+    if let Some(store) = store {
+        store.put_archive(&layer.digest, &bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// A reference whose tag may be a version with a `+`.
