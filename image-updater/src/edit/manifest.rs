@@ -31,28 +31,13 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
         return if request.insists { Err(no_match(source, version, &others)) } else { Ok(Outcome::NotThere) };
     }
     let mut edits = Edits::new(&file);
-    let edited: HashSet<*const Node> = matched
-        .iter()
-        .filter(|image| image.alias.is_none())
-        .map(|image| std::ptr::from_ref(image.value))
-        .collect();
+    let own = matched.iter().filter(|image| image.alias.is_none());
+    let edited: HashSet<*const Node> = own.map(|image| std::ptr::from_ref(image.value)).collect();
     for image in matched {
-        if let Some(key) = image.doubled {
-            let refusal = source.refuse("a key above the image is there twice", key as usize);
-            return Err(refusal.hint("remove the one that is not meant"));
-        }
-        match image.alias {
-            None => {
-                let text = version.reference(image.text);
-                edits.set(image.value, &text).map_err(|error| source.error(&error))?;
-            }
-            // It follows what it stands for.
-            Some(_) if edited.contains(&std::ptr::from_ref(image.value)) => {}
-            Some(alias) => {
-                let at = alias.span.start as usize;
-                let refusal = source.refuse(format!("the image `{}` is shared by an alias", image.text), at);
-                return Err(refusal.hint("write it out here, or edit it where the anchor is"));
-            }
+        image.check(source, &edited)?;
+        if image.alias.is_none() {
+            let text = version.reference(image.text);
+            edits.set(image.value, &text).map_err(|error| source.error(&error))?;
         }
     }
     edits.apply().map(Outcome::from).map_err(|error| source.error(&error))
@@ -67,6 +52,25 @@ struct Image<'f> {
     alias: Option<&'f Node>,
     /// Where a key above it is that its mapping has twice.
     doubled: Option<u32>,
+}
+
+impl Image<'_> {
+    /// Refuses an image that would change by way of another place, or not at all.
+    fn check(&self, source: &Source<'_>, edited: &HashSet<*const Node>) -> Result<()> {
+        if let Some(key) = self.doubled {
+            let refusal = source.refuse("a key above the image is there twice", key as usize);
+            return Err(refusal.hint("remove the one that is not meant"));
+        }
+        match self.alias {
+            // What it stands for is edited in its own right, and it follows.
+            Some(alias) if !edited.contains(&std::ptr::from_ref(self.value)) => {
+                let at = alias.span.start as usize;
+                let refusal = source.refuse(format!("the image `{}` is shared by an alias", self.text), at);
+                Err(refusal.hint("write it out here, or edit it where the anchor is"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The images of containers, in the order of the text.
