@@ -11,7 +11,8 @@ const CONTEXT: usize = 3;
 /// The change of a file's text in the form that `patch` and `git apply` take.
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let input = InternedInput::new(old, new);
-    let diff = Diff::compute(Algorithm::Histogram, &input);
+    // Not the histogram, which takes quadratic time where a file has the same line again and again.
+    let diff = Diff::compute(Algorithm::Myers, &input);
     let lines = Lines { old: old.split_inclusive('\n').collect(), new: new.split_inclusive('\n').collect() };
     let path = path.strip_prefix("./").unwrap_or(path).trim_start_matches('/');
     let mut text = format!("--- a/{path}\n+++ b/{path}\n");
