@@ -4,10 +4,10 @@
 //! of tags; only what the rules then find lacking is asked for. Refused: to decide while anything of that is not known.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use registry::{Client, Repository, Wanted};
+use registry::{Client, Repository, TagList, Wanted};
 
 use crate::choose::{Question, Rules};
 use crate::decision::{Decision, Outcome};
@@ -18,31 +18,72 @@ use crate::tags::Tag;
 /// How many tags of one image are asked about at once; the client bounds what a host gets.
 const AT_ONCE: usize = 8;
 
-/// Decides about an image by what its registry says.
-///
-/// # Errors
-/// Where the rules are not for this image, or anything that they need cannot be had.
-pub fn decide(
-    client: &Client,
-    repository: &Repository,
-    rules: &Rules,
-    question: &Question<'_>,
-) -> Result<Decision> {
-    let list = client.tags(repository)?;
-    let mut tags: Vec<Tag> = list.tags().map(Tag::named).collect();
-    let mut asked: BTreeSet<Gap> = BTreeSet::new();
-    loop {
-        let gaps = match rules.choose(question, &tags)? {
-            Outcome::Incomplete(gaps) => gaps,
-            decided @ Outcome::Decided(_) => return decided.decided(question.image),
+/// What registries said in one round: a list of tags is asked for once, and so is a tag, however many images share them.
+#[derive(Debug)]
+pub struct Look<'c> {
+    client: &'c Client,
+    lists: Mutex<HashMap<Repository, Shared<TagList>>>,
+    /// By repository and platforms: which of its images count for the time of a tag depends on these.
+    known: Mutex<HashMap<(Repository, Vec<String>), Shared<Known>>>,
+}
+
+/// A value that one thread fills while the others that need it wait.
+type Shared<T> = Arc<Mutex<Option<T>>>;
+
+/// What is known of a repository's tags, and what was asked.
+#[derive(Debug)]
+struct Known {
+    tags: Vec<Tag>,
+    asked: BTreeSet<Gap>,
+}
+
+impl<'c> Look<'c> {
+    /// Nothing is known yet.
+    #[must_use]
+    pub fn new(client: &'c Client) -> Self {
+        Self { client, lists: Mutex::default(), known: Mutex::default() }
+    }
+
+    /// Decides about an image by what its registry says.
+    ///
+    /// # Errors
+    /// Where the rules are not for this image, or anything that they need cannot be had.
+    pub fn decide(
+        &self,
+        repository: &Repository,
+        rules: &Rules,
+        question: &Question<'_>,
+    ) -> Result<Decision> {
+        let platforms = rules.platforms().iter().map(ToString::to_string).collect();
+        let shared = Arc::clone(lock(&self.known).entry((repository.clone(), platforms)).or_default());
+        let mut shared = lock(&shared);
+        let known = match &mut *shared {
+            Some(known) => known,
+            none => none.insert(Known { tags: self.list(repository)?, asked: BTreeSet::new() }),
         };
-        // What a registry does not know of a tag, it does not know the second time either.
-        if gaps.iter().any(|gap| asked.contains(gap)) {
-            return Outcome::Incomplete(gaps).decided(question.image);
+        loop {
+            let gaps = match rules.choose(question, &known.tags)? {
+                Outcome::Incomplete(gaps) => gaps,
+                decided @ Outcome::Decided(_) => return decided.decided(question.image),
+            };
+            // What a registry does not know of a tag, it does not know the second time either.
+            if gaps.iter().any(|gap| known.asked.contains(gap)) {
+                return Outcome::Incomplete(gaps).decided(question.image);
+            }
+            let inquiry = Inquiry { client: self.client, repository, rules };
+            inquiry.fill(&mut known.tags, &gaps)?;
+            known.asked.extend(gaps);
         }
-        let inquiry = Inquiry { client, repository, rules };
-        inquiry.fill(&mut tags, &gaps)?;
-        asked.extend(gaps);
+    }
+
+    fn list(&self, repository: &Repository) -> Result<Vec<Tag>> {
+        let shared = Arc::clone(lock(&self.lists).entry(repository.clone()).or_default());
+        let mut shared = lock(&shared);
+        let list = match &*shared {
+            Some(list) => list,
+            None => shared.insert(self.client.tags(repository)?),
+        };
+        Ok(list.tags().map(Tag::named).collect())
     }
 }
 

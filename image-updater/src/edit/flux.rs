@@ -10,7 +10,8 @@ mod tree;
 use super::{Options, Outcome, Parts, Request, Source, Target, Version};
 use crate::error::{Error, Result};
 pub(crate) use marker::{KEY as MARKER_KEY, Policy};
-use marker::{Marker, Part};
+use marker::Marker;
+pub(super) use marker::Part;
 
 pub(crate) const TARGET: Target =
     Target { name: "flux", options: Options::Policy, creates_file: false, edit };
@@ -26,19 +27,29 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     }
 }
 
-/// The policies whose markers in a file show that they are of an image: a name or a whole reference is marked.
-pub(crate) fn policies_of(source: &Source<'_>, version: &Version) -> Vec<Policy> {
+/// What stands where the markers of a policy are.
+pub(super) fn values_of(source: &Source<'_>, policy: &Policy) -> Vec<(Part, String)> {
+    let own = marked(source).into_iter().filter(|(marker, _)| marker.policy == *policy);
+    own.map(|(marker, text)| (marker.part, text)).collect()
+}
+
+/// The markers of a file, each with the text of its scalar.
+fn marked(source: &Source<'_>) -> Vec<(Marker, String)> {
     if !source.text.contains(MARKER_KEY) {
         return Vec::new();
     }
-    let marked = match source.parse() {
+    match source.parse() {
         Ok(file) => tree::marked(source.text, &file),
         Err(_) => lines::marked(source.text),
-    };
+    }
+}
+
+/// The policies whose markers in a file show that they are of an image: a name or a whole reference is marked.
+pub(crate) fn policies_of(source: &Source<'_>, version: &Version) -> Vec<Policy> {
     let shows = |(marker, text): &(Marker, String)| {
         matches!(marker.part, Part::Name | Part::Reference) && version.is_of(Parts::split(text).name)
     };
-    marked.into_iter().filter(shows).map(|(marker, _)| marker.policy).collect()
+    marked(source).into_iter().filter(shows).map(|(marker, _)| marker.policy).collect()
 }
 
 /// What is to stand where a marker is.

@@ -7,6 +7,7 @@ mod argocd;
 mod argocd_application;
 mod argocd_source;
 mod convention;
+mod current;
 mod flux;
 mod helm_values;
 mod kustomization;
@@ -22,6 +23,7 @@ use registry::{Reference, Repository};
 use yamledit::Path;
 
 use crate::error::{Error, Result};
+pub(crate) use current::{Standing, current};
 pub(crate) use flux::{MARKER_KEY, Policy, TARGET as FLUX, policies_of};
 pub(crate) use parts::Parts;
 pub(crate) use source::Source;
