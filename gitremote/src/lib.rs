@@ -42,7 +42,7 @@ pub use publish::{Published, Publisher, Target, Waiting};
 pub use redact::redact;
 pub use revision::HEAD;
 pub use sign::{GpgSigner, Sign, SshSigner};
-pub use tree::{MAX_FILE, Tree};
+pub use tree::{MAX_FILE, Tree, matches};
 
 /// A repository on a server.
 #[derive(Clone, Debug)]

@@ -35,6 +35,12 @@ pub(crate) enum Found {
     Other(&'static str),
 }
 
+/// Whether a path matches a pattern: `*` and `?` stop at a slash, `**` as a whole part does not.
+#[must_use]
+pub fn matches(pattern: &str, path: &BStr) -> bool {
+    wildmatch(pattern.into(), path, wildmatch::Mode::NO_MATCH_SLASH_LITERAL)
+}
+
 impl Tree {
     pub(crate) fn of_commit(repository: gix::Repository, commit: ObjectId) -> Result<Self> {
         let id = repository
@@ -75,8 +81,7 @@ impl Tree {
     /// # Errors
     /// When the tree is damaged or too large.
     pub fn glob(&self, pattern: &str) -> Result<Vec<String>> {
-        let mode = wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
-        let is_wanted = |path: &BStr| wildmatch(pattern.into(), path, mode);
+        let is_wanted = |path: &BStr| matches(pattern, path);
         let mut paths = Vec::new();
         self.walk(literal_folder(pattern), |path| {
             if is_wanted(path)

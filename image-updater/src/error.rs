@@ -125,6 +125,16 @@ impl From<registry::Error> for Error {
     }
 }
 
+impl From<gitremote::Error> for Error {
+    fn from(error: gitremote::Error) -> Self {
+        let ours = Self::input(error.message());
+        match error.help() {
+            Some(help) => ours.hint(help),
+            None => ours,
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.0.place {

@@ -4,10 +4,10 @@
 //! of tags; only what the rules then find lacking is asked for. Refused: to decide while anything of that is not known.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use registry::{Client, Repository, TagList, Wanted};
+use registry::{Client, Digest, Repository, TagList, Wanted};
 
 use crate::choose::{Question, Rules};
 use crate::decision::{Decision, Outcome};
@@ -21,8 +21,10 @@ const AT_ONCE: usize = 8;
 /// What registries said in one round: a list of tags is asked for once, and so is a tag, however many images share them.
 #[derive(Debug)]
 pub struct Look<'c> {
-    client: &'c Client,
+    /// Nothing where only what is recorded may be looked at.
+    client: Option<&'c Client>,
     lists: Mutex<HashMap<Repository, Shared<TagList>>>,
+    recorded: HashMap<Repository, Vec<Tag>>,
     /// By repository and platforms: which of its images count for the time of a tag depends on these.
     known: Mutex<HashMap<(Repository, Vec<String>), Shared<Known>>>,
 }
@@ -41,7 +43,18 @@ impl<'c> Look<'c> {
     /// Nothing is known yet.
     #[must_use]
     pub fn new(client: &'c Client) -> Self {
-        Self { client, lists: Mutex::default(), known: Mutex::default() }
+        Self {
+            client: Some(client),
+            lists: Mutex::default(),
+            recorded: HashMap::new(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Tags that were recorded, and no registry to ask.
+    #[must_use]
+    pub fn recorded(tags: HashMap<Repository, Vec<Tag>>) -> Self {
+        Self { client: None, lists: Mutex::default(), recorded: tags, known: Mutex::default() }
     }
 
     /// Decides about an image by what its registry says.
@@ -67,21 +80,41 @@ impl<'c> Look<'c> {
                 decided @ Outcome::Decided(_) => return decided.decided(question.image),
             };
             // What a registry does not know of a tag, it does not know the second time either.
-            if gaps.iter().any(|gap| known.asked.contains(gap)) {
+            let Some(client) = self.client.filter(|_| !gaps.iter().any(|gap| known.asked.contains(gap)))
+            else {
                 return Outcome::Incomplete(gaps).decided(question.image);
-            }
-            let inquiry = Inquiry { client: self.client, repository, rules };
+            };
+            let inquiry = Inquiry { client, repository, rules };
             inquiry.fill(&mut known.tags, &gaps)?;
             known.asked.extend(gaps);
         }
     }
 
+    /// The digest of a tag.
+    ///
+    /// # Errors
+    /// Where it cannot be had.
+    pub fn digest(&self, repository: &Repository, tag: &str) -> Result<Digest> {
+        let recorded = self.recorded.get(repository).into_iter().flatten().find(|known| known.name == tag);
+        match (recorded.and_then(|tag| tag.digest.clone()), self.client) {
+            (Some(digest), _) => Ok(digest),
+            (None, Some(client)) => Ok(client.digest(&repository.with_tag(tag)?)?),
+            (None, None) => Err(Error::input(format!("no digest of `{repository}:{tag}` is recorded"))),
+        }
+    }
+
     fn list(&self, repository: &Repository) -> Result<Vec<Tag>> {
+        if let Some(tags) = self.recorded.get(repository) {
+            return Ok(tags.clone());
+        }
+        let Some(client) = self.client else {
+            return Err(Error::input(format!("no tags of `{repository}` are recorded")));
+        };
         let shared = Arc::clone(lock(&self.lists).entry(repository.clone()).or_default());
         let mut shared = lock(&shared);
         let list = match &*shared {
             Some(list) => list,
-            None => shared.insert(self.client.tags(repository)?),
+            None => shared.insert(client.tags(repository)?),
         };
         Ok(list.tags().map(Tag::named).collect())
     }

@@ -23,6 +23,19 @@ pub(crate) struct Standing {
     pub(crate) digest: String,
 }
 
+/// What to ask for to find an image's places, whatever version stands there.
+pub(crate) fn sought(image: &str, with_digest: bool) -> Result<Version> {
+    let digest = if with_digest { format!("@{PROBE_DIGEST}") } else { String::new() };
+    Version::parse(&format!("{image}:{PROBE_TAG}{digest}"))
+}
+
+impl Standing {
+    /// As it stands behind an image's name: `1.2.3`, `1.2.3@sha256:…`.
+    pub(crate) fn full(&self) -> String {
+        if self.digest.is_empty() { self.tag.clone() } else { format!("{}@{}", self.tag, self.digest) }
+    }
+}
+
 /// What stands in a file, each once and in the order of the text.
 ///
 /// # Errors
@@ -173,8 +186,7 @@ mod tests {
         let text = "image:\n  repository: nginx\n  tag: '1.25'\n  digest: sha256:ab\n";
         let path = |text| Some(yamledit::Path::parse(text).unwrap());
         let mut request = request(&format!("nginx:1@{PROBE_DIGEST}"));
-        request.paths =
-            Paths { tag: path("image.tag"), digest: path("image.digest"), ..Paths::default() };
+        request.paths = Paths { tag: path("image.tag"), digest: path("image.digest"), ..Paths::default() };
         assert_eq!(standing("helmvalues", text, &request), [pair("1.25", "sha256:ab")]);
     }
 

@@ -9,9 +9,9 @@ mod tree;
 
 use super::{Options, Outcome, Parts, Request, Source, Target, Version};
 use crate::error::{Error, Result};
-pub(crate) use marker::{KEY as MARKER_KEY, Policy};
 use marker::Marker;
 pub(super) use marker::Part;
+pub(crate) use marker::{KEY as MARKER_KEY, Policy};
 
 pub(crate) const TARGET: Target =
     Target { name: "flux", options: Options::Policy, creates_file: false, edit };

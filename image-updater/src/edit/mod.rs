@@ -23,7 +23,7 @@ use registry::{Reference, Repository};
 use yamledit::Path;
 
 use crate::error::{Error, Result};
-pub(crate) use current::{Standing, current};
+pub(crate) use current::{Standing, current, sought};
 pub(crate) use flux::{MARKER_KEY, Policy, TARGET as FLUX, policies_of};
 pub(crate) use parts::Parts;
 pub(crate) use source::Source;
@@ -144,6 +144,11 @@ impl Version {
             tag: tag.to_owned(),
             digest: reference.digest().map(|digest| digest.as_str().to_owned()),
         })
+    }
+
+    /// Where it comes from.
+    pub(crate) fn repository(&self) -> &Repository {
+        &self.repository
     }
 
     /// Whether a name is this image's, however it is spelled.

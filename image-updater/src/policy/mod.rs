@@ -38,6 +38,9 @@ const POLICIES: &[Entry] = &[
 /// The policy where none is named.
 pub(crate) const DEFAULT: &str = semver::Semver::NAME;
 
+/// The policy that watches one tag.
+pub(crate) const DIGEST: &str = digest::Digest::NAME;
+
 /// Names that others have for our policies.
 const OTHER_NAMES: &[(&str, &str)] =
     &[("latest", newest_build::NewestBuild::NAME), ("name", alphabetical::Alphabetical::NAME)];

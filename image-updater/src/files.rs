@@ -1,0 +1,118 @@
+//! The files that a round reads: those of a folder, or those of a commit on a server. A path is from the root of the
+//! repository, with `/`, and never leads out of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::disk;
+use crate::error::{Error, Result};
+
+/// How many files of a folder a pattern is held against.
+const MAX_FILES: usize = 100_000;
+
+/// How deep folders may lie within one another.
+const MAX_DEPTH: usize = 64;
+
+/// Files by their paths.
+pub trait Files {
+    /// A file's text; nothing where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or is not UTF-8.
+    fn read(&self, path: &str) -> Result<Option<String>>;
+
+    /// The paths that match a pattern, in order.
+    ///
+    /// # Errors
+    /// Where the files cannot be listed.
+    fn glob(&self, pattern: &str) -> Result<Vec<String>>;
+}
+
+/// Whether a path is a pattern for more than one.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// The files below a folder of this machine.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// The files below a folder.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Writes a file, whole or not at all.
+    ///
+    /// # Errors
+    /// Where it cannot be written, or a link leads out of the folder.
+    pub fn write(&self, path: &str, text: &str) -> Result<()> {
+        disk::replace(&self.locate(path)?, text)
+    }
+
+    fn locate(&self, path: &str) -> Result<PathBuf> {
+        let is_within = !path.starts_with('/') && !path.split('/').any(|part| part == "..");
+        if !is_within {
+            return Err(Error::input(format!("`{path}` is no path within the repository")));
+        }
+        let file = self.root.join(path);
+        // A folder on the way may be a link as well as the file.
+        match (fs::canonicalize(&file), fs::canonicalize(&self.root)) {
+            (Ok(real), Ok(root)) if !real.starts_with(&root) => {
+                Err(Error::input(format!("`{path}` leads by a link out of `{}`", self.root.display())))
+            }
+            _ => disk::locate(&file, &self.root),
+        }
+    }
+
+    fn walk(&self, below: &str, depth: usize, paths: &mut Vec<String>) -> Result<()> {
+        let folder = self.root.join(below);
+        let failed = |error| Error::io("read", &folder, &error);
+        if depth > MAX_DEPTH || paths.len() > MAX_FILES {
+            return Err(Error::input(format!("there are too many files below `{}`", self.root.display())));
+        }
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_dir() && name != ".git" {
+                self.walk(&path, depth + 1, paths)?;
+            } else if kind.is_file() {
+                paths.push(path);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Files for Folder {
+    fn read(&self, path: &str) -> Result<Option<String>> {
+        disk::read(&self.locate(path)?)
+    }
+
+    fn glob(&self, pattern: &str) -> Result<Vec<String>> {
+        let mut paths = Vec::new();
+        self.walk("", 0, &mut paths)?;
+        paths.retain(|path| gitremote::matches(pattern, path.as_bytes().into()));
+        paths.sort_unstable();
+        Ok(paths)
+    }
+}
+
+impl Files for gitremote::Tree {
+    fn read(&self, path: &str) -> Result<Option<String>> {
+        let Some(bytes) = self.read(path)? else { return Ok(None) };
+        String::from_utf8(bytes).map(Some).map_err(|_| {
+            Error::input(format!("`{path}` is not UTF-8")).hint("only files in UTF-8 are edited")
+        })
+    }
+
+    fn glob(&self, pattern: &str) -> Result<Vec<String>> {
+        Ok(self.glob(pattern)?)
+    }
+}
