@@ -78,6 +78,13 @@ impl Error {
         self
     }
 
+    /// Says what it was about.
+    #[must_use]
+    pub fn during(mut self, what: &str) -> Self {
+        self.0.message = format!("{what}: {}", self.0.message);
+        self
+    }
+
     /// Says where it is wrong.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {

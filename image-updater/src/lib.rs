@@ -9,6 +9,7 @@ pub mod cli;
 pub mod config;
 mod criteria;
 mod decision;
+mod deliver;
 mod diff;
 mod disk;
 mod edit;

@@ -30,6 +30,11 @@ pub(crate) fn warning(message: &str) {
     print(&format!("{WARNING}warning{WARNING:#}: {}\n", visible(message)));
 }
 
+/// Says what was done.
+pub(crate) fn note(message: &str) {
+    print(&format!("{}\n", visible(message)));
+}
+
 /// A text with its control characters made visible, so that input cannot write to the terminal.
 fn visible(text: &str) -> String {
     let hidden = |character: char| character.is_control() && character != '\n';

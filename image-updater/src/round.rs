@@ -76,6 +76,13 @@ pub enum Outcome {
     Current(String),
     /// No tag may be chosen, for this reason.
     NoChoice(String),
+    /// A person set it back from the version that would be written, so it waits for another.
+    Held {
+        /// Where it stands.
+        at: String,
+        /// What is not written again.
+        version: String,
+    },
     /// It is to change.
     Changed(Box<Change>),
     /// It could not be decided about, or not be written.
@@ -83,6 +90,18 @@ pub enum Outcome {
 }
 
 impl Plan {
+    /// Plans of which each was made on the files that the one before it leaves.
+    pub(crate) fn joined(plans: impl IntoIterator<Item = Self>) -> Self {
+        let mut whole = Self { reports: Vec::new(), texts: BTreeMap::new() };
+        for plan in plans {
+            whole.reports.extend(plan.reports);
+            for (path, text) in plan.texts {
+                whole.texts.entry(path).and_modify(|known| known.new.clone_from(&text.new)).or_insert(text);
+            }
+        }
+        whole
+    }
+
     /// What changes.
     pub fn changes(&self) -> impl Iterator<Item = &Change> {
         self.reports.iter().filter_map(|report| match &report.outcome {
@@ -102,6 +121,17 @@ impl Round<'_> {
     /// Plans what to write for a batch.
     #[must_use]
     pub fn plan(&self, batch: &Batch, files: &dyn Files) -> Plan {
+        self.plan_without(batch, files, &|_| false)
+    }
+
+    /// Plans what to write for a batch, but for what is held.
+    #[must_use]
+    pub(crate) fn plan_without(
+        &self,
+        batch: &Batch,
+        files: &dyn Files,
+        is_held: &dyn Fn(&Change) -> bool,
+    ) -> Plan {
         let mut texts = Texts { files, read: BTreeMap::new() };
         let sought: Vec<Option<Result<Sought<'_>>>> = batch
             .updates
@@ -116,7 +146,7 @@ impl Round<'_> {
                 (Some(Err(error)), _) | (_, Some(Err(error))) => (Outcome::Failed(error), Vec::new()),
                 (Some(Ok(sought)), Some(Ok(choice))) => {
                     let warnings = choice.warnings.clone();
-                    (sought.edit(choice, &mut texts).unwrap_or_else(Outcome::Failed), warnings)
+                    (sought.edit(choice, &mut texts, is_held).unwrap_or_else(Outcome::Failed), warnings)
                 }
             };
             let outcome = match outcome {
@@ -279,7 +309,12 @@ impl<'b> Sought<'b> {
     }
 
     /// Writes the chosen version into the texts, everywhere or nowhere.
-    fn edit(self, choice: Choice, texts: &mut Texts<'_>) -> Result<Outcome> {
+    fn edit(
+        self,
+        choice: Choice,
+        texts: &mut Texts<'_>,
+        is_held: &dyn Fn(&Change) -> bool,
+    ) -> Result<Outcome> {
         let Some(tag) = &choice.tag else { return Ok(Outcome::NoChoice(choice.reason)) };
         let new = Changed { tag: Some(tag.clone()), digest: choice.digest.clone(), ..Changed::default() };
         let version = Version::parse(&format!("{}:{}", self.update.image, new.full()))?;
@@ -296,7 +331,7 @@ impl<'b> Sought<'b> {
         }
         let old = self.standing.first().cloned().unwrap_or_default();
         let some = |text: String| (!text.is_empty()).then_some(text);
-        Ok(Outcome::Changed(Box::new(Change {
+        let change = Change {
             image: self.repository.to_string(),
             alias: Some(self.update.name.clone()).filter(|name| *name != self.update.image),
             application: self.update.application.clone(),
@@ -304,7 +339,12 @@ impl<'b> Sought<'b> {
             new,
             edits,
             reason: choice.reason,
-        })))
+        };
+        if is_held(&change) {
+            texts.restore(before);
+            return Ok(Outcome::Held { at: change.old.full(), version: change.new.full() });
+        }
+        Ok(Outcome::Changed(Box::new(change)))
     }
 
     fn write(&self, version: &Version, new: &Changed, texts: &mut Texts<'_>) -> Result<Vec<Edit>> {

@@ -38,6 +38,21 @@ pub(crate) fn facts(facts: &[(&str, Option<&str>)]) -> String {
     text
 }
 
+/// What became of images; nothing where there are none.
+#[must_use]
+pub(crate) fn reports(rows: impl IntoIterator<Item = [String; 5]>) -> String {
+    let standing = |cells: [String; 5]| {
+        let standing = match cells[1].as_str() {
+            "changed" => Standing::Chosen,
+            "current" | "suspended" => Standing::Dropped,
+            _ => Standing::Kept,
+        };
+        (standing, cells)
+    };
+    let text = columns(["NAME", "OUTCOME", "FROM", "TO", "REASON"], rows.into_iter().map(standing));
+    text.trim_start_matches('\n').to_owned()
+}
+
 /// A table behind an empty line; nothing where it has no rows.
 #[must_use]
 pub(crate) fn columns<const N: usize>(

@@ -1,12 +1,15 @@
 //! The command line: what can be typed, and where each command goes.
 
+mod check;
 mod completion;
 mod explain;
 mod question;
 mod schema;
 mod set;
 mod test;
+mod update;
 mod version;
+mod work;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -34,6 +37,10 @@ enum Command {
     Set(Box<set::Arguments>),
     /// Say for each tag why it is chosen or not
     Explain(Box<explain::Arguments>),
+    /// Say what an update would change; 10 when something would
+    Check(check::Arguments),
+    /// Bring images up to date, in files or with a pushed commit
+    Update(update::Arguments),
     /// Print the JSON schema of the configuration
     Schema(schema::Arguments),
     /// Print a completion script for a shell
@@ -65,20 +72,23 @@ pub fn main() -> ExitCode {
         Err(error) => return refuse(&error, &arguments),
     };
     match run(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => report::error(&error),
     }
 }
 
-fn run(command: Command) -> Result<()> {
-    match command {
+fn run(command: Command) -> Result<ExitCode> {
+    let done = match command {
         Command::Test(arguments) => test::run(*arguments),
         Command::Set(arguments) => set::run(&arguments),
         Command::Explain(arguments) => explain::run(*arguments),
+        Command::Check(arguments) => return check::run(&arguments),
+        Command::Update(arguments) => update::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Prints what the argument parser says: help on standard output, what is wrong on standard error.

@@ -13,8 +13,9 @@ use crate::config::Config;
 use crate::criteria::{Criteria, Order};
 use crate::decision::Decision;
 use crate::error::{Error, ErrorKind, Result};
+use crate::look::Look;
 use crate::tags::from_json;
-use crate::{input, look, policy, registries, report};
+use crate::{input, policy, registries, report};
 
 // A question, in flags. Not a documentation comment, which would become the text of each command's help.
 #[derive(Args, Debug)]
@@ -155,19 +156,19 @@ impl QuestionFlags {
                 let (text, name) = input::read_text(path)?;
                 rules.choose(&question, &from_json(&text, &name)?)?.decided(&self.image)?
             }
-            None => look::decide(&self.registries.client()?, image.repository(), &rules, &question)?,
+            None => Look::new(&self.registries.client()?).decide(image.repository(), &rules, &question)?,
         };
         decision.warnings.iter().for_each(|warning| report::warning(warning));
         Ok(decision)
     }
 }
 
-fn parse_time(text: &str) -> Result<Timestamp> {
+pub(super) fn parse_time(text: &str) -> Result<Timestamp> {
     let refuse = |_| Error::input(format!("`{text}` is no time")).hint("write it as `2024-05-01T12:00:00Z`");
     text.parse().map_err(refuse)
 }
 
-fn clock() -> Result<Timestamp> {
+pub(super) fn clock() -> Result<Timestamp> {
     let broken = || Error::new(ErrorKind::Environment, "the clock of this machine is far off");
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| broken())?;
     let since = SignedDuration::try_from(since).map_err(|_| broken())?;

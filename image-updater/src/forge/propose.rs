@@ -68,6 +68,19 @@ pub enum Action {
     Declined,
 }
 
+impl Action {
+    /// The words for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "opened the request",
+            Self::Updated => "brought the request up to date",
+            Self::Unchanged => "the request is as it should be",
+            Self::Declined => "a person closed the request",
+        }
+    }
+}
+
 /// How a proposal stands before anything is pushed for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {

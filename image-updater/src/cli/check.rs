@@ -1,0 +1,37 @@
+//! `image-updater check`: what an update would change.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::work::{self, WorkFlags};
+use crate::error::Result;
+
+/// What the process ends with when something would change.
+const CHANGES: u8 = 10;
+
+const EXAMPLES: &str = "\
+Examples:
+  # what would change, by the configuration in this folder
+  image-updater check
+
+  # for machines; 10 is for changes, 1 for an image that failed
+  image-updater check --config deploy/image-updater.yaml -o json
+
+  # without a network, by recorded tags
+  image-updater check --tags-from tags.json";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    work: WorkFlags,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let plan = arguments.work.load()?.plan()?;
+    work::print(&plan, arguments.work.output, false)?;
+    work::failures(&plan)?;
+    let has_changes = plan.changes().next().is_some();
+    Ok(if has_changes { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
+}

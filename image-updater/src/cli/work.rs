@@ -1,0 +1,292 @@
+//! What `check` and `update` have in common: the configuration, what registries say, and how results are printed.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use gitremote::{Access, Authorship, KnownHosts, Mirror, Person, Remote, Secret, Sign, SshSigner};
+use jiff::Timestamp;
+use registry::Repository;
+use serde::Serialize;
+
+use super::Format;
+use super::question::{clock, parse_time};
+use crate::config::{Config, Credentials, SignatureFormat};
+use crate::deliver::Server;
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::Folder;
+use crate::look::Look;
+use crate::round::{Outcome, Plan, Report, Round};
+use crate::tags::{Tag, from_json};
+use crate::work::Files;
+use crate::{diff, forge, input, output, registries, report, table};
+
+/// How long one exchange with a git server may take.
+const GIT_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Who commits where nobody is named, as a machine has no name of its own.
+const COMMITTER: (&str, &str) = ("image-updater", "image-updater@localhost");
+
+/// Variables that hold tokens of forges, as their own programs name them.
+const FORGE_TOKENS: &[&str] = &["GITHUB_TOKEN", "GITLAB_TOKEN", "GITEA_TOKEN"];
+
+#[derive(Args, Debug)]
+pub(super) struct WorkFlags {
+    /// The configuration
+    #[arg(short, long, value_name = "FILE", default_value = "image-updater.yaml")]
+    config: PathBuf,
+    /// Only images of these names
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Tags that were recorded, instead of registries: a JSON object of images and their lists of tags
+    #[arg(long, value_name = "FILE")]
+    tags_from: Option<PathBuf>,
+    /// The time to reckon ages from, instead of the clock's
+    #[arg(long, value_name = "RFC3339")]
+    now: Option<String>,
+    /// Ask registries for everything, whatever was asked before
+    #[arg(long)]
+    no_cache: bool,
+    /// How to print what was found
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub(super) output: Format,
+}
+
+/// A configuration with what is needed to work it off.
+pub(super) struct Work {
+    pub(super) config: Config,
+    client: registry::Client,
+    recorded: Option<HashMap<Repository, Vec<Tag>>>,
+    pub(super) now: Timestamp,
+}
+
+impl WorkFlags {
+    pub(super) fn load(&self) -> Result<Work> {
+        let mut config = Config::load(&self.config)?;
+        if let Some(missing) = self.names.iter().find(|name| !has(&config, name)) {
+            return Err(Error::input(format!("`{}` has no image called `{missing}`", self.config.display())));
+        }
+        if !self.names.is_empty() {
+            config.batch.updates.retain(|update| self.names.contains(&update.name));
+        }
+        let cache =
+            registries::cache_folder().filter(|_| !self.no_cache).map(|cache| cache.join("registries"));
+        Ok(Work {
+            client: registries::client(&config.registries, cache)?,
+            config,
+            recorded: self.tags_from.as_ref().map(recorded).transpose()?,
+            now: self.now.as_deref().map_or_else(clock, parse_time)?,
+        })
+    }
+}
+
+fn has(config: &Config, name: &str) -> bool {
+    config.batch.updates.iter().any(|update| update.name == name)
+}
+
+fn recorded(path: &PathBuf) -> Result<HashMap<Repository, Vec<Tag>>> {
+    let (text, name) = input::read_text(path)?;
+    let lists: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).map_err(|error| {
+        Error::input(format!("`{name}` holds no recorded tags: {error}"))
+            .hint("write a JSON object of images and their lists of tags")
+    })?;
+    let mut recorded = HashMap::new();
+    for (image, list) in lists {
+        let repository: Repository = image.parse()?;
+        recorded.insert(repository, from_json(&list.to_string(), &format!("{name}, `{image}`"))?);
+    }
+    Ok(recorded)
+}
+
+impl Work {
+    /// What is asked in one round.
+    pub(super) fn look(&self) -> Look<'_> {
+        self.recorded.clone().map_or_else(|| Look::new(&self.client), Look::recorded)
+    }
+
+    /// Plans, without writing anything anywhere.
+    pub(super) fn plan(&self) -> Result<Plan> {
+        let look = self.look();
+        let round = Round { look: &look, now: self.now };
+        match &self.config.batch.files {
+            Files::Folder(folder) => Ok(round.plan(&self.config.batch, &Folder::new(folder))),
+            Files::Remote { .. } => {
+                self.on_server(|server| crate::deliver::look(&self.config.batch, &round, server))
+            }
+        }
+    }
+
+    /// Hands over the server that the configuration names.
+    pub(super) fn on_server<T>(&self, work: impl FnOnce(&Server<'_>) -> Result<T>) -> Result<T> {
+        let Files::Remote { url, branch } = &self.config.batch.files else {
+            return Err(Error::input("the configuration names no repository to push to")
+                .hint("name one with `git.url`, or write the files here with `--write`"));
+        };
+        let account = self.config.git_credentials.as_ref().map(account).transpose()?;
+        let remote = Remote { url: url.clone(), access: access(account.as_ref()) };
+        let mirror = match registries::cache_folder() {
+            Some(cache) => Mirror::cached(&cache.join("git"), &remote)?,
+            None => Mirror::temporary()?,
+        };
+        let signer = self.signer()?;
+        let forge = forge_settings(account.as_ref());
+        let delivery = &self.config.batch.delivery;
+        let (name, email) =
+            delivery.author.clone().unwrap_or((COMMITTER.0.to_owned(), COMMITTER.1.to_owned()));
+        let person = Person { name, email };
+        work(&Server {
+            remote: &remote,
+            branch: branch.as_deref(),
+            mirror: &mirror,
+            authorship: &Authorship {
+                author: person.clone(),
+                committer: person,
+                time: self.now.as_second(),
+                sign_off: delivery.sign_off,
+            },
+            signer: signer.as_deref(),
+            forge: forge.as_ref(),
+        })
+    }
+
+    fn signer(&self) -> Result<Option<Box<dyn Sign>>> {
+        let Some(name) = &self.config.batch.delivery.signing_key else { return Ok(None) };
+        let key = self.config.signing_keys.iter().find(|key| key.name == *name);
+        let key = key.ok_or_else(|| Error::input(format!("`signingKeys` has no key `{name}`")))?;
+        Ok(Some(match key.format {
+            SignatureFormat::Ssh => Box::new(SshSigner::new(Secret::File(key.file.clone().into()))),
+            SignatureFormat::Openpgp => Box::new(gitremote::GpgSigner::new(key.file.clone())),
+        }))
+    }
+}
+
+/// A user and a password, or a token in the place of one.
+struct Account {
+    user: String,
+    password: String,
+}
+
+fn account(credentials: &Credentials) -> Result<Account> {
+    let missing = |place: &str, why: &str| {
+        let message = format!("the credentials for git cannot be had from `{place}`: {why}");
+        Error::new(ErrorKind::Input, message)
+    };
+    let (place, text) = match credentials {
+        Credentials::Env(name) => {
+            let value = std::env::var(name).map_err(|_| missing(&format!("${name}"), "it is not set"))?;
+            (format!("${name}"), value)
+        }
+        Credentials::File(path) => (path.clone(), input::read_text(path.as_ref())?.0),
+        Credentials::DockerConfig(path) => return Err(missing(path, "it is for registries")),
+        Credentials::Command(_) => {
+            return Err(missing("command", "git asks its own credential helpers")
+                .hint("configure a helper of git, or name a variable or a file"));
+        }
+    };
+    let (user, password) = text.trim().split_once(':').unwrap_or(("x-access-token", text.trim()));
+    if password.is_empty() {
+        return Err(missing(&place, "it holds no `user:password`"));
+    }
+    Ok(Account { user: user.to_owned(), password: password.to_owned() })
+}
+
+fn access(account: Option<&Account>) -> Access {
+    let mut access = Access::new(concat!("image-updater/", env!("CARGO_PKG_VERSION")), GIT_TIMEOUT);
+    if let Some(Account { user, password }) = account {
+        access.credentials = gitremote::Credentials::Account {
+            username: user.clone(),
+            password: Secret::Value(password.clone()),
+        };
+    }
+    // An unknown host key is never taken on trust, whatever ssh's configuration says.
+    access.ssh.hosts = KnownHosts::Strict;
+    access
+}
+
+fn forge_settings(account: Option<&Account>) -> Option<forge::Settings> {
+    let variable = || FORGE_TOKENS.iter().find_map(|name| std::env::var(name).ok());
+    let token = account.map(|account| account.password.clone()).or_else(variable)?;
+    Some(forge::Settings { forge: None, api: None, token: token.as_str().into(), certificates: None })
+}
+
+/// What became of each image, for people or machines.
+pub(super) fn print(plan: &Plan, format: Format, with_diff: bool) -> Result<()> {
+    for report in &plan.reports {
+        report.warnings.iter().for_each(|warning| report::warning(&format!("{}: {warning}", report.name)));
+    }
+    let text = match format {
+        Format::Json => output::json(&plan.reports.iter().map(Line::of).collect::<Vec<_>>())?,
+        Format::Table => {
+            let mut text = String::new();
+            if with_diff {
+                for (path, change) in &plan.texts {
+                    text.push_str(&diff::unified(path, &change.old, &change.new));
+                }
+            }
+            text + &table::reports(plan.reports.iter().map(Line::of).map(Line::cells))
+        }
+    };
+    output::to_stdout(&text)
+}
+
+/// Ends a command as the images that failed have it: each with its error, and 1.
+pub(super) fn failures(plan: &Plan) -> Result<()> {
+    let mut failed = plan.reports.iter().filter_map(|report| match &report.outcome {
+        Outcome::Failed(error) => Some((report, error)),
+        _ => None,
+    });
+    let Some((first, error)) = failed.next() else { return Ok(()) };
+    let named = |report: &Report, error: &Error| error.clone().during(&report.name);
+    for (report, error) in failed {
+        report::error(&named(report, error));
+    }
+    Err(named(first, error))
+}
+
+/// What became of an image, in one line.
+#[derive(Serialize)]
+pub(super) struct Line<'p> {
+    name: &'p str,
+    image: &'p str,
+    outcome: &'static str,
+    from: Option<String>,
+    to: Option<String>,
+    reason: String,
+    files: Vec<&'p str>,
+}
+
+impl<'p> Line<'p> {
+    fn of(report: &'p Report) -> Self {
+        let line = |outcome, from, to, reason: String| Self {
+            name: &report.name,
+            image: &report.image,
+            outcome,
+            from,
+            to,
+            reason,
+            files: Vec::new(),
+        };
+        match &report.outcome {
+            Outcome::Suspended => line("suspended", None, None, "left alone for now".to_owned()),
+            Outcome::Current(version) => line("current", Some(version.clone()), None, String::new()),
+            Outcome::NoChoice(reason) => line("none", None, None, reason.clone()),
+            Outcome::Held { at, version } => {
+                let reason = "a person has set it back; it waits for another version".to_owned();
+                line("held", Some(at.clone()), Some(version.clone()), reason)
+            }
+            Outcome::Changed(change) => {
+                let mut files: Vec<&str> = change.edits.iter().map(|edit| edit.file.as_str()).collect();
+                files.dedup();
+                let to = Some(change.new.full());
+                Self { files, ..line("changed", Some(change.old.full()), to, change.reason.clone()) }
+            }
+            Outcome::Failed(error) => line("failed", None, None, error.to_string()),
+        }
+    }
+
+    fn cells(self) -> [String; 5] {
+        let or_dash = |text: Option<String>| text.filter(|text| !text.is_empty()).unwrap_or("-".to_owned());
+        [self.name.to_owned(), self.outcome.to_owned(), or_dash(self.from), or_dash(self.to), self.reason]
+    }
+}
