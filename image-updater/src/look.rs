@@ -26,11 +26,14 @@ pub struct Look<'c> {
     lists: Mutex<HashMap<Repository, Shared<TagList>>>,
     recorded: HashMap<Repository, Vec<Tag>>,
     /// By repository and platforms: which of its images count for the time of a tag depends on these.
-    known: Mutex<HashMap<(Repository, Vec<String>), Shared<Known>>>,
+    known: Mutex<HashMap<View, Shared<Known>>>,
 }
 
 /// A value that one thread fills while the others that need it wait.
 type Shared<T> = Arc<Mutex<Option<T>>>;
+
+/// A repository, seen for some platforms.
+type View = (Repository, Vec<String>);
 
 /// What is known of a repository's tags, and what was asked.
 #[derive(Debug)]

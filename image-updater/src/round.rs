@@ -217,7 +217,7 @@ impl Round<'_> {
         let mut choice = Choice::of(first);
         if let Some(tag) = choice.tag.as_ref().filter(|_| sought.pins_digest) {
             let digest = match &first.digest {
-                Some(digest) => digest.to_string(),
+                Some(digest) => digest.clone(),
                 None => self.look.digest(&sought.repository, tag)?.to_string(),
             };
             choice.digest = Some(digest);

@@ -97,7 +97,9 @@ fn push(work: &Work, with_request: bool) -> Result<Plan> {
 
 fn tell(delivered: &Delivered) {
     if let Some(tip) = &delivered.pushed {
-        report::note(&format!("pushed {} to `{}`", tip.commit, tip.branch));
+        let count = delivered.commits.len();
+        let what = if count == 1 { "commit" } else { "commits" };
+        report::note(&format!("pushed {count} {what} to `{}`, which is at {}", tip.branch, tip.commit));
     }
     if let Some(request) = &delivered.request {
         report::note(&format!("{}: {}", request.action.as_str(), request.url));

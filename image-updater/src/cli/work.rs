@@ -1,7 +1,7 @@
 //! What `check` and `update` have in common: the configuration, what registries say, and how results are printed.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -75,7 +75,7 @@ impl WorkFlags {
         Ok(Work {
             client: registries::client(&config.registries, cache)?,
             config,
-            recorded: self.tags_from.as_ref().map(recorded).transpose()?,
+            recorded: self.tags_from.as_deref().map(recorded).transpose()?,
             now: self.now.as_deref().map_or_else(clock, parse_time)?,
         })
     }
@@ -85,7 +85,7 @@ fn has(config: &Config, name: &str) -> bool {
     config.batch.updates.iter().any(|update| update.name == name)
 }
 
-fn recorded(path: &PathBuf) -> Result<HashMap<Repository, Vec<Tag>>> {
+fn recorded(path: &Path) -> Result<HashMap<Repository, Vec<Tag>>> {
     let (text, name) = input::read_text(path)?;
     let lists: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).map_err(|error| {
         Error::input(format!("`{name}` holds no recorded tags: {error}"))
