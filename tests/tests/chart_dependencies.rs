@@ -218,7 +218,8 @@ fn links_of_a_checkout_lead_nowhere() {
 fn build_wants_a_lock_that_fits_and_repositories_that_were_added() {
     let (folder, server) = with_repository(
         &[("web", "1.0.0"), ("web2", "1.0.0")],
-        "- {name: web, version: ^1, repository: 'alias:one', alias: front}\n",
+        "- {name: web, version: ^1, repository: 'alias:one', alias: front}\n\
+         - {name: web, version: 1.x, repository: '@one', alias: side}\n",
     );
     let repo = server.url("/files/charts");
     assert_eq!(helm(&folder, &["repo", "add", "one", &repo]).code, Some(0));
@@ -226,21 +227,30 @@ fn build_wants_a_lock_that_fits_and_repositories_that_were_added() {
     let said = format!(
         "Hang tight while we grab the latest from your chart repositories...\n\
          ...Successfully got an update from the \"one\" chart repository\n\
-         Update Complete. ⎈Happy Helming!⎈\nSaving 1 charts\nDownloading web from repo {repo}\n\
-         Deleting outdated charts\n"
+         Update Complete. ⎈Happy Helming!⎈\nSaving 2 charts\nDownloading web from repo {repo}\n\
+         Already downloaded web from repo {repo}\nDeleting outdated charts\n"
     );
     prints(&helm(&folder, &["dependency", "build", "top"]), &said);
     prints(&helm(&folder, &["dependency", "build", "top"]), &said);
     prints(
         &helm(&folder, &["dependency", "build", "top", "--skip-refresh"]),
-        &format!("Saving 1 charts\nDownloading web from repo {repo}\nDeleting outdated charts\n"),
+        &format!(
+            "Saving 2 charts\nDownloading web from repo {repo}\nAlready downloaded web from repo {repo}\n\
+             Deleting outdated charts\n"
+        ),
     );
     assert_eq!(helm(&folder, &["repo", "remove", "one"]).code, Some(0));
     fails(&helm(&folder, &["dep", "build", "top"]), "no repository definition for alias:one");
-    declare(&folder, &format!("- {{name: web, version: ^1, repository: '{repo}', alias: front}}\n"));
+    let in_full = format!(
+        "- {{name: web, version: ^1, repository: '{repo}', alias: front}}\n\
+         - {{name: web, version: 1.x, repository: '{repo}', alias: side}}\n"
+    );
+    declare(&folder, &in_full);
     fails(
         &helm(&folder, &["dep", "build", "top"]),
-        &format!("no repository definition for {repo}. Please add the missing repos via 'helm repo add'"),
+        &format!(
+            "no repository definition for {repo}, {repo}. Please add the missing repos via 'helm repo add'"
+        ),
     );
     declare(&folder, &format!("- {{name: web, version: ^1, repository: '{repo}', alias: back}}\n"));
     fails(

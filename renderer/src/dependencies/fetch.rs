@@ -13,7 +13,7 @@ use super::{Manager, Say, input};
 use crate::charts;
 use crate::error::{Error, Result};
 use crate::output;
-use crate::remote::charts::ChartRequest;
+use crate::remote::charts::{ChartRequest, are_same};
 
 /// What is to be in `charts/`.
 #[derive(Debug)]
@@ -57,7 +57,12 @@ impl Manager<'_> {
                 _ => {
                     let Dependency { name, repository, .. } = dependency;
                     let repository = gitremote::redact(repository);
-                    say(&format!("Downloading {name} from repo {repository}"));
+                    let doing = if is_again(dependency, &resolved[..at]) {
+                        "Already downloaded"
+                    } else {
+                        "Downloading"
+                    };
+                    say(&format!("{doing} {name} from repo {repository}"));
                     let (name, bytes) = self.pulled(dependency, origin)?;
                     fetched.add(name, bytes)?;
                 }
@@ -130,6 +135,15 @@ impl Fetched {
         }
         Ok(())
     }
+}
+
+/// Whether an earlier dependency is the same archive, under another alias.
+fn is_again(dependency: &Dependency, earlier: &[Dependency]) -> bool {
+    earlier.iter().any(|other| {
+        other.name == dependency.name
+            && other.version == dependency.version
+            && are_same(&other.repository, &dependency.repository)
+    })
 }
 
 /// Refuses what archives cannot be written into. A link could lead anywhere, and comes with a checkout.
