@@ -1,12 +1,14 @@
 //! What a running template is given from outside, and what a function called by it can reach.
 
 use std::any::Any;
+use std::cell::Cell;
 
 use crate::error::{CallError, Error, ErrorKind};
 use crate::exec;
 use crate::set::{Scope, Template, execute_text};
 use crate::stack::Stack;
 use crate::value::Value;
+use crate::watch::{Trace, Watch};
 
 /// What the execution of templates is given: all that is not in the template or its data.
 #[derive(Clone, Copy)]
@@ -23,6 +25,10 @@ pub struct Options<'a> {
     pub host: &'a dyn Any,
     /// When to give up.
     pub limits: Limits,
+    /// Hears of what is no error and yet worth a word.
+    pub watch: Option<&'a Watch<'a>>,
+    /// Takes down what writes what, for the template that is executed first.
+    pub trace: Option<&'a Trace>,
 }
 
 impl Default for Options<'_> {
@@ -35,6 +41,8 @@ impl Default for Options<'_> {
             missing_key: MissingKey::default(),
             host: &(),
             limits: Limits::default(),
+            watch: None,
+            trace: None,
         }
     }
 }
@@ -96,11 +104,13 @@ pub(crate) struct Usage {
     steps: u64,
     depth: u32,
     stack: Stack,
+    /// Whether something was taken from outside that may be another the next time.
+    unstable: Cell<bool>,
 }
 
 impl Usage {
     pub(crate) fn new(stack: usize) -> Self {
-        Self { steps: 0, depth: 0, stack: Stack::here(stack) }
+        Self { steps: 0, depth: 0, stack: Stack::here(stack), unstable: Cell::new(false) }
     }
 }
 
@@ -150,7 +160,30 @@ impl<'a> Context<'a> {
     pub fn fill_random(&self, bytes: &mut [u8]) -> Result<(), CallError> {
         let random = self.options.random.ok_or("no source of randomness")?;
         random(bytes);
+        self.mark_unstable();
         Ok(())
+    }
+
+    /// The time that it is.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        self.mark_unstable();
+        self.options.now
+    }
+
+    /// Says that what the function returns may be another the next time: see [`Event::Unstable`](crate::Event::Unstable).
+    pub fn mark_unstable(&self) {
+        self.usage.unstable.set(true);
+    }
+
+    /// Whether that was said since it was last asked.
+    pub(crate) fn take_unstable(&self) -> bool {
+        self.usage.unstable.take()
+    }
+
+    /// Whether this is the template that was executed first.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.usage.depth == 1
     }
 
     /// Counts work against [`Limits::steps`]: for functions whose work is not in proportion to

@@ -14,6 +14,7 @@ use crate::fmt::{print_plain, quoted, sprint};
 use crate::set::Template;
 use crate::syntax::{Branch, Node, Pipeline, TemplateCall};
 use crate::value::{Type, Value};
+use crate::watch::{Event, Trace, is_exponential};
 pub(crate) use eval::zero;
 use site::Site;
 
@@ -32,7 +33,11 @@ pub(crate) fn execute<'t>(
         base: 0,
         arguments: Vec::with_capacity(8),
         site: Site::None,
+        trace: None,
     };
+    if executor.context.is_outermost() {
+        executor.trace = executor.context.options().trace;
+    }
     executor.template(template, &Operand::concrete(data))?;
     Ok(executor.out)
 }
@@ -86,6 +91,8 @@ struct Executor<'t> {
     arguments: Vec<Value>,
     /// The node that Go would say an error is at: the last one it turned to.
     site: Site<'t>,
+    /// Takes down what writes what.
+    trace: Option<&'t Trace>,
 }
 
 impl<'t> Executor<'t> {
@@ -108,6 +115,7 @@ impl<'t> Executor<'t> {
         for node in nodes {
             let flow = match node {
                 Node::Text(span) => {
+                    self.mark(span.start, true);
                     self.out.extend_from_slice(self.template.source.slice(*span));
                     self.check_output()?;
                     Flow::Next
@@ -127,12 +135,22 @@ impl<'t> Executor<'t> {
         Ok(Flow::Next)
     }
 
+    fn mark(&self, position: u32, is_text: bool) {
+        if let Some(trace) = self.trace {
+            trace.add(self.out.len(), position, is_text);
+        }
+    }
+
     fn action(&mut self, dot: &Operand, pipe: &'t Pipeline) -> Result<Flow, Error> {
+        self.mark(pipe.position, false);
         let result = self.pipeline(dot, pipe)?;
         if pipe.declared.is_empty() {
             match &result.value {
                 Value::Nil => self.out.extend_from_slice(b"<no value>"),
                 value => {
+                    if is_exponential(value) {
+                        self.tell(Event::Exponent, Site::Pipeline(pipe));
+                    }
                     let limit = self.context.options().limits.output;
                     if let Err(error) = print_plain(&mut self.out, value, limit) {
                         return Err(self.fail_with(ErrorKind::Limit, error.text()));
@@ -284,7 +302,10 @@ impl<'t> Executor<'t> {
         if let Err(reason) = self.context.enter() {
             return Err(self.fail_with(ErrorKind::Limit, reason));
         }
+        self.mark(call.position, false);
+        let trace = self.trace.take();
         self.template(template, &dot)?;
+        self.trace = trace;
         self.context.leave();
         Ok(Flow::Next)
     }

@@ -24,6 +24,7 @@ mod syntax;
 pub mod time;
 pub mod unicode;
 mod value;
+mod watch;
 
 pub use context::{Context, Limits, MissingKey, Now, Options, Random};
 pub use error::{CallError, Error, ErrorKind, Executing, Place};
@@ -31,3 +32,4 @@ pub use function::{Call, Function};
 pub use functions::Functions;
 pub use set::TemplateSet;
 pub use value::{Entries, IntKind, Kind, List, Map, Object, Str, Type, UintKind, Value};
+pub use watch::{Event, Trace, Watch};

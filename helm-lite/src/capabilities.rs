@@ -4,7 +4,10 @@
 
 use std::fmt;
 
+use gotemplate::semver::Version;
+
 use crate::error::Error;
+use crate::version::HelmVersion;
 
 /// A version of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +30,48 @@ impl Default for KubeVersion {
 }
 
 impl KubeVersion {
+    /// What a generation of Helm takes for granted: that of the libraries it is built with.
+    #[must_use]
+    pub fn known_to(version: HelmVersion) -> Self {
+        match version {
+            HelmVersion::V4 => Self::default(),
+            HelmVersion::V3 => {
+                let text = "v1.32.0".to_owned();
+                Self {
+                    version: text.clone(),
+                    normalized: text,
+                    major: "1".to_owned(),
+                    minor: "32".to_owned(),
+                }
+            }
+        }
+    }
+
+    /// Reads what a user says of the version, as a generation of Helm does.
+    ///
+    /// # Errors
+    /// In Helm's words, when it is none.
+    pub fn read(text: &str, version: HelmVersion) -> Result<Self, Error> {
+        match version {
+            HelmVersion::V4 => Self::parse(text),
+            HelmVersion::V3 => Self::parse_semantic(text),
+        }
+    }
+
+    /// Helm 3 takes it for a semantic version: three numbers, of which two may be left out, and what is behind them
+    /// counts in constraints.
+    fn parse_semantic(text: &str) -> Result<Self, Error> {
+        let read = Version::parse(text).map_err(|error| Error::invalid(error.to_string()))?;
+        let version = format!("v{read}");
+        let (major, minor) = (read.major().to_string(), read.minor().to_string());
+        Ok(Self { normalized: version.clone(), version, major, minor })
+    }
+
     /// Reads `1.30`, `v1.29.7` or `v1.29.7-gke.12`: two or more numbers, and anything after them.
     ///
     /// # Errors
     /// In the words of Kubernetes, when it does not begin like that.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    fn parse(text: &str) -> Result<Self, Error> {
         let unreadable = || Error::invalid(format!("could not parse {text:?} as version"));
         let trimmed = text.trim_matches(|c: char| c.is_whitespace());
         let bare = trimmed.strip_prefix('v').unwrap_or(trimmed);
@@ -152,6 +192,19 @@ mod tests {
                 (version, normalized, minor)
             );
         }
+    }
+
+    /// By helm.md, section 6: Helm 3 keeps the suffix everywhere and adds the numbers that are left out.
+    #[test]
+    fn helm_3_takes_semantic_versions() {
+        for (text, version) in
+            [("1.30", "v1.30.0"), ("v1.29.7-gke.12", "v1.29.7-gke.12"), ("1.29.7+k3s1", "v1.29.7+k3s1")]
+        {
+            let read = KubeVersion::read(text, HelmVersion::V3).expect("a version");
+            assert_eq!((read.version.as_str(), read.normalized.as_str()), (version, version));
+        }
+        assert!(KubeVersion::read("1.29.7.1", HelmVersion::V3).is_err());
+        assert_eq!(KubeVersion::known_to(HelmVersion::V3).to_string(), "v1.32.0");
     }
 
     /// As `helm template --kube-version` refuses them.

@@ -14,6 +14,7 @@ pub mod lint;
 pub mod manifest;
 mod objects;
 mod options;
+mod origin;
 mod release_name;
 mod render;
 pub mod repository;

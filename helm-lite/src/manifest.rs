@@ -3,19 +3,34 @@
 //!
 //! In: rendered files. Out: documents in the order of installation. Refused: documents that are no objects.
 
+mod fault;
+
 use std::cmp::Ordering;
+use std::rc::Rc;
 
 use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions};
 
+use self::fault::Fault;
 use crate::error::Error;
+use crate::origin::Origin;
+use crate::version::HelmVersion;
 
 /// A file that a template was rendered to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Rendered {
     /// The chart's path and the file's: `web/templates/service.yaml`.
     pub path: String,
     /// What the template wrote.
     pub text: String,
+    /// Which part of the template wrote which part of it.
+    pub(crate) origin: Option<Rc<Origin>>,
+}
+
+impl Rendered {
+    /// A file that no template is known to have written.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { path: path.into(), text: text.into(), origin: None }
+    }
 }
 
 /// One document of the output.
@@ -107,6 +122,9 @@ const INSTALL_ORDER: &[&str] = &[
     "ValidatingWebhookConfiguration",
 ];
 
+/// So many kinds at the end of the order Helm 3 does not know.
+const NEW_IN_HELM_4: usize = 2;
+
 impl Hook {
     /// Whether it is a test, which `--skip-tests` leaves out.
     #[must_use]
@@ -115,11 +133,12 @@ impl Hook {
     }
 }
 
-/// Splits rendered files into documents and orders them. NOTES.txt files are no manifests and must be left out.
+/// Splits rendered files into documents and orders them, as a generation of Helm does. NOTES.txt files are no
+/// manifests and must be left out.
 ///
 /// # Errors
 /// Names the file of the first document that is no object, in Helm's words.
-pub fn sort(files: &[Rendered]) -> Result<Manifests, Error> {
+pub fn sort(files: &[Rendered], version: HelmVersion) -> Result<Manifests, Error> {
     let mut files: Vec<&Rendered> = files.iter().collect();
     files.sort_by(|left, right| left.path.cmp(&right.path));
     let mut sorted = Manifests::default();
@@ -128,10 +147,11 @@ pub fn sort(files: &[Rendered]) -> Result<Manifests, Error> {
         if name.starts_with('_') {
             continue;
         }
-        for document in split(&file.text) {
-            place(document, &file.path, &mut sorted)?;
+        for document in split_as(&file.text, version) {
+            place(document, file, &mut sorted)?;
         }
     }
+    let by_kind = |left: &str, right: &str| by_kind(left, right, version);
     sorted.manifests.sort_by(|left, right| by_kind(&left.kind, &right.kind));
     sorted.hooks.sort_by(|left, right| by_kind(&left.manifest.kind, &right.manifest.kind));
     Ok(sorted)
@@ -142,7 +162,7 @@ pub fn sort(files: &[Rendered]) -> Result<Manifests, Error> {
 pub fn unsorted(mut files: Vec<Rendered>) -> Manifests {
     files.retain(|file| !file.text.trim().is_empty());
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    let manifest = |Rendered { path, text }| Manifest { path, kind: String::new(), text };
+    let manifest = |Rendered { path, text, .. }| Manifest { path, kind: String::new(), text };
     Manifests { manifests: files.into_iter().map(manifest).collect(), ..Manifests::default() }
 }
 
@@ -173,15 +193,41 @@ pub fn split(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Cuts a text as a generation of Helm does.
+#[must_use]
+pub fn split_as(text: &str, version: HelmVersion) -> Vec<&str> {
+    match version {
+        HelmVersion::V4 => split(text),
+        HelmVersion::V3 => split_trimmed(text),
+    }
+}
+
+/// Helm 3 cuts with `(?:^|\s*\n)---\s*` and trims the file and each document, so that no document ends in a line break
+/// and no empty line stands between two. Dashes right behind others are text: the line break before them is gone.
+fn split_trimmed(text: &str) -> Vec<&str> {
+    let mut rest = text.trim();
+    let mut pieces = Vec::new();
+    if let Some(first) = rest.strip_prefix("---") {
+        rest = first.trim_start();
+    }
+    while let Some((piece, after)) = rest.split_once("\n---") {
+        pieces.push(piece.trim());
+        rest = after.trim_start();
+    }
+    pieces.push(rest.trim());
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
 /// What Go calls a space, which is what Unicode calls white space.
 fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
-fn place(text: &str, path: &str, sorted: &mut Manifests) -> Result<(), Error> {
-    let head =
-        Head::read(text).map_err(|reason| Error::invalid(format!("YAML parse error on {path}: {reason}")))?;
-    let manifest = Manifest { path: path.to_owned(), kind: head.kind, text: text.to_owned() };
+fn place(text: &str, file: &Rendered, sorted: &mut Manifests) -> Result<(), Error> {
+    let path = &file.path;
+    let head = Head::read(text).map_err(|fault| fault.error(text, file))?;
+    let manifest = Manifest { path: path.clone(), kind: head.kind, text: text.to_owned() };
     let Some(words) = head.hook else {
         sorted.manifests.push(manifest);
         return Ok(());
@@ -192,7 +238,7 @@ fn place(text: &str, path: &str, sorted: &mut Manifests) -> Result<(), Error> {
     };
     match words.split(',').map(event).collect::<Option<Vec<_>>>() {
         Some(events) => sorted.hooks.push(Hook { manifest, events }),
-        None => sorted.unknown_hooks.push((path.to_owned(), words)),
+        None => sorted.unknown_hooks.push((path.clone(), words)),
     }
     Ok(())
 }
@@ -206,14 +252,16 @@ struct Head {
 impl Head {
     /// # Errors
     /// The reason, in Helm's words.
-    fn read(text: &str) -> Result<Self, String> {
+    fn read(text: &str) -> Result<Self, Fault> {
         let options = ParseOptions {
             dialect: Dialect::V2,
             duplicate_keys: DuplicateKeys::KeepLast,
             ..ParseOptions::default()
         };
-        let converting =
-            |error: &yamltree::Error| format!("error converting YAML to JSON: {}", error.go_text());
+        let converting = |error: &yamltree::Error| Fault {
+            reason: format!("error converting YAML to JSON: {}", error.go_text()),
+            at: error.span().start,
+        };
         let document = yamltree::parse_first(text, 0, &options).map_err(|error| converting(&error))?;
         let Some(mut root) = document.map(|document| document.root) else {
             return Ok(Self { kind: String::new(), hook: None });
@@ -222,7 +270,7 @@ impl Head {
         Self::of(&root)
     }
 
-    fn of(root: &Node) -> Result<Self, String> {
+    fn of(root: &Node) -> Result<Self, Fault> {
         object(root, "Go value of type util.SimpleHead")?;
         string(root.get("apiVersion"), "SimpleHead.apiVersion")?;
         let kind = string(root.get("kind"), "SimpleHead.kind")?.unwrap_or_default();
@@ -243,25 +291,29 @@ impl Head {
 }
 
 /// Refuses what Go's JSON decoder cannot put into a struct or map. A null leaves it empty.
-fn object(node: &Node, target: &str) -> Result<(), String> {
+fn object(node: &Node, target: &str) -> Result<(), Fault> {
     match json_type(node) {
         "object" | "null" => Ok(()),
-        found => Err(unfit(found, target)),
+        found => Err(unfit(node, found, target)),
     }
 }
 
 /// A string, which a number or boolean is turned into; nothing for a null.
-fn string(node: Option<&Node>, field: &str) -> Result<Option<String>, String> {
+fn string(node: Option<&Node>, field: &str) -> Result<Option<String>, Fault> {
     let Some(node) = node else { return Ok(None) };
     match json_type(node) {
         "null" => Ok(None),
-        found @ ("object" | "array") => Err(unfit(found, &format!("Go struct field {field} of type string"))),
+        found @ ("object" | "array") => {
+            Err(unfit(node, found, &format!("Go struct field {field} of type string")))
+        }
         _ => Ok(node.text().map(str::to_owned)),
     }
 }
 
-fn unfit(found: &str, target: &str) -> String {
-    format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {target}")
+fn unfit(node: &Node, found: &str, target: &str) -> Fault {
+    let reason =
+        format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {target}");
+    Fault { reason, at: node.span.start }
 }
 
 fn json_type(node: &Node) -> &'static str {
@@ -280,8 +332,12 @@ fn json_type(node: &Node) -> &'static str {
     }
 }
 
-fn by_kind(left: &str, right: &str) -> Ordering {
-    let rank = |kind: &str| INSTALL_ORDER.iter().position(|known| *known == kind);
+fn by_kind(left: &str, right: &str, version: HelmVersion) -> Ordering {
+    let known = match version {
+        HelmVersion::V4 => INSTALL_ORDER,
+        HelmVersion::V3 => INSTALL_ORDER.split_at(INSTALL_ORDER.len() - NEW_IN_HELM_4).0,
+    };
+    let rank = |kind: &str| known.iter().position(|known| *known == kind);
     match (rank(left), rank(right)) {
         (Some(left), Some(right)) => left.cmp(&right),
         (Some(_), None) => Ordering::Less,
@@ -295,7 +351,7 @@ mod tests {
     use super::*;
 
     fn rendered(path: &str, text: &str) -> Rendered {
-        Rendered { path: path.to_owned(), text: text.to_owned() }
+        Rendered::new(path, text)
     }
 
     /// What Helm prints as documents of such texts.
@@ -330,13 +386,41 @@ mod tests {
                 "kind: Pod\nmetadata: {annotations: {helm.sh/hook: crd-install}}\n",
             ),
         ];
-        let sorted = sort(&files).expect("they are objects");
+        let sorted = sort(&files, HelmVersion::V4).expect("they are objects");
         let kinds: Vec<&str> = sorted.manifests.iter().map(|manifest| manifest.kind.as_str()).collect();
         assert_eq!(kinds, ["Namespace", "Service", "Apple", "Zebra"]);
         assert_eq!(sorted.hooks.len(), 1);
         assert_eq!(sorted.hooks[0].events, ["pre-install", "test"]);
         assert!(sorted.hooks[0].is_test());
         assert_eq!(sorted.unknown_hooks, [("c/templates/d.yaml".to_owned(), "crd-install".to_owned())]);
+    }
+
+    /// By helm.md, section 2, and `SplitManifests` of Helm 3, which trims the file and what it cuts out of it.
+    #[test]
+    fn helm_3_leaves_no_white_space_around_documents() {
+        for (text, documents) in [
+            ("a: 1\n\n---\n\nb: 2\n\n", vec!["a: 1", "b: 2"]),
+            ("---\n# c\na: 1   \n---d: 4\n", vec!["# c\na: 1", "d: 4"]),
+            ("  a: 1\n  b: 2\n", vec!["a: 1\n  b: 2"]),
+            ("---\n---\na: 1\n", vec!["---\na: 1"]),
+            ("a: |\n  x\n---\n", vec!["a: |\n  x"]),
+            ("\n---\n\n", vec![]),
+        ] {
+            assert_eq!(split_as(text, HelmVersion::V3), documents, "{text:?}");
+        }
+    }
+
+    /// By helm.md, section 2: webhooks are among the kinds that are not known, which are in the order of their names.
+    #[test]
+    fn helm_3_does_not_know_webhooks() {
+        let text = "kind: ValidatingWebhookConfiguration\n---\nkind: Certificate\n---\nkind: APIService\n";
+        let kinds = |version| {
+            let sorted = sort(&[rendered("c/templates/a.yaml", text)], version).expect("they are objects");
+            sorted.manifests.into_iter().map(|manifest| manifest.kind).collect::<Vec<_>>()
+        };
+        let webhook = "ValidatingWebhookConfiguration";
+        assert_eq!(kinds(HelmVersion::V4), ["APIService", webhook, "Certificate"]);
+        assert_eq!(kinds(HelmVersion::V3), ["APIService", "Certificate", webhook]);
     }
 
     #[test]
@@ -351,7 +435,8 @@ mod tests {
                 "error converting YAML to JSON: yaml: mapping values are not allowed in this context",
             ),
         ] {
-            let error = sort(&[rendered("c/templates/x.yaml", text)]).expect_err("it is refused");
+            let error =
+                sort(&[rendered("c/templates/x.yaml", text)], HelmVersion::V4).expect_err("it is refused");
             assert!(
                 error.to_string().contains(&format!("YAML parse error on c/templates/x.yaml: {reason}")),
                 "{error}"

@@ -6,6 +6,8 @@ use gotemplate::{Limits, Now, Random};
 
 use crate::capabilities::KubeVersion;
 use crate::cluster::Cluster;
+use crate::values::UserValues;
+use crate::version::HelmVersion;
 
 /// The release, the cluster as it is pretended to be, and what templates are given of the world.
 #[derive(Clone)]
@@ -18,6 +20,8 @@ pub struct Options<'a> {
     pub is_upgrade: bool,
     /// `.Release.Revision`.
     pub revision: i64,
+    /// The generation of Helm to render as.
+    pub version: HelmVersion,
     /// `.Capabilities.KubeVersion`.
     pub kube_version: KubeVersion,
     /// What `.Capabilities.APIVersions` has beside the versions that Kubernetes itself knows.
@@ -36,6 +40,8 @@ pub struct Options<'a> {
     pub cluster: Option<Arc<Cluster>>,
     /// When to give up, for each template.
     pub limits: Limits,
+    /// What the user gave: messages about values that are not set say where they were looked for.
+    pub user: Option<&'a UserValues>,
 }
 
 impl Default for Options<'_> {
@@ -46,6 +52,7 @@ impl Default for Options<'_> {
             namespace: "default".to_owned(),
             is_upgrade: false,
             revision: 1,
+            version: HelmVersion::default(),
             kube_version: KubeVersion::default(),
             api_versions: Vec::new(),
             lint: false,
@@ -55,6 +62,7 @@ impl Default for Options<'_> {
             zone: "UTC",
             cluster: None,
             limits: Limits::default(),
+            user: None,
         }
     }
 }

@@ -3,20 +3,26 @@
 //! All templates of all charts are one set, so a name means the same in each of them. Refused is what is no template,
 //! what fails or asks too much; in Helm's words.
 
+mod events;
 mod fault;
+mod missing;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use gotemplate::{Map, MissingKey, TemplateSet, Value};
+use gotemplate::{Event, Map, MissingKey, TemplateSet, Trace, Value};
+use yamltree::Place;
 
+use self::events::Events;
 use crate::chart::{Chart, File};
 use crate::error::Result;
 use crate::funcs::{self, Host};
 use crate::manifest::Rendered;
 use crate::objects::{self, Capabilities, Files};
 use crate::options::Options;
-use crate::warning::{Code, Warning};
+use crate::origin::{self, Origin};
+use crate::version::HelmVersion;
+use crate::warning::Warning;
 
 /// What a chart's templates wrote.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +52,7 @@ pub fn render(chart: &Chart, values: &Map, options: &Options<'_>) -> Result<Outp
 
 /// The templates, each with what it is executed with.
 struct Plan<'c> {
+    chart: &'c Chart,
     templates: BTreeMap<String, Template<'c>>,
 }
 
@@ -56,25 +63,28 @@ struct Template<'c> {
     scope: Map,
     /// The folder of the chart's templates.
     base: String,
+    /// The way to the chart through the charts that it is in, by their names.
+    way: Rc<[String]>,
 }
 
 impl<'c> Plan<'c> {
     fn new(chart: &'c Chart, values: &Map, options: &Options<'_>) -> Self {
-        let mut plan = Self { templates: BTreeMap::new() };
+        let mut plan = Self { chart, templates: BTreeMap::new() };
         let globals = Globals {
             release: objects::release(options),
             capabilities: Value::object(Capabilities::new(options)),
+            version: options.version,
         };
-        plan.add(chart, &chart.metadata.name, &objects::values(values), true, &globals);
+        plan.add(chart, &chart.metadata.name, &objects::values(values), &[], &globals);
         plan
     }
 
     /// Adds the templates of a chart and of the charts in it; returns the chart's scope.
-    fn add(&mut self, chart: &'c Chart, path: &str, values: &Map, is_root: bool, globals: &Globals) -> Map {
+    fn add(&mut self, chart: &'c Chart, path: &str, values: &Map, way: &[String], globals: &Globals) -> Map {
         let subcharts = Map::new::<&str>([]);
         let scope = objects::values(&Map::new([
             ("Capabilities", globals.capabilities.clone()),
-            ("Chart", objects::metadata(chart, is_root)),
+            ("Chart", objects::metadata(chart, way.is_empty(), globals.version)),
             ("Files", Value::object(Files::new(&chart.files))),
             ("Release", globals.release.clone()),
             ("Subcharts", subcharts.clone().into()),
@@ -83,9 +93,11 @@ impl<'c> Plan<'c> {
         for child in &chart.dependencies {
             let name = child.metadata.name.as_str();
             let child_path = format!("{path}/charts/{name}");
-            let scope = self.add(child, &child_path, &section(values, name), false, globals);
+            let inner = [way, &[name.to_owned()]].concat();
+            let scope = self.add(child, &child_path, &section(values, name), &inner, globals);
             subcharts.insert(name, scope.into());
         }
+        let way: Rc<[String]> = way.into();
         let is_library = chart.metadata.kind.eq_ignore_ascii_case("library");
         for file in &chart.templates {
             if is_library && !is_partial(&file.name) {
@@ -96,6 +108,7 @@ impl<'c> Plan<'c> {
                 file,
                 scope: scope.clone(),
                 base: format!("{path}/templates"),
+                way: Rc::clone(&way),
             };
             self.templates.insert(template.path.clone(), template);
         }
@@ -114,21 +127,19 @@ impl<'c> Plan<'c> {
 
     fn execute(&self, set: &TemplateSet, options: &Options<'_>) -> Result<Output> {
         let host = Host { lint: options.lint, cluster: options.cluster.clone(), ..Host::default() };
-        let unstable = RefCell::new(BTreeSet::new());
-        let fill = options.random.map(|random| {
-            let (host, unstable) = (&host, &unstable);
-            move |bytes: &mut [u8]| {
-                unstable.borrow_mut().insert(host.file.borrow().clone());
-                random(bytes);
-            }
-        });
+        let events = Events::default();
+        let watch = |event: Event, file: &str, offset: usize| {
+            events.add(event, file, offset, &host.file.borrow(), self.templates.contains_key(file));
+        };
         let go_options = gotemplate::Options {
             now: options.now,
             zone: options.zone,
-            random: fill.as_ref().map(|fill| fill as &gotemplate::Random<'_>),
+            random: options.random,
             missing_key: if options.strict { MissingKey::Error } else { MissingKey::Zero },
             host: &host,
             limits: options.limits,
+            watch: Some(&watch),
+            trace: None,
         };
         let mut files = Vec::with_capacity(self.templates.len());
         for template in self.in_order() {
@@ -137,16 +148,43 @@ impl<'c> Plan<'c> {
             }
             host.file.replace(template.path.clone());
             template.scope.insert("Template", objects::template(&template.path, &template.base));
-            let text = set
-                .execute(&template.path, template.scope.clone().into(), &go_options)
-                .map_err(|error| fault::execute(&error, self))?;
-            let text = funcs::without_no_value(text);
-            let text = String::from_utf8(text)
-                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-            files.push(Rendered { path: template.path.clone(), text });
+            let trace = Trace::default();
+            let written = set
+                .execute(
+                    &template.path,
+                    template.scope.clone().into(),
+                    &gotemplate::Options { trace: Some(&trace), ..go_options },
+                )
+                .map_err(|error| fault::execute(&error, self, options))?;
+            files.push(template.rendered(written, trace));
         }
-        let warnings = warnings(&host.lookups.borrow(), &unstable.borrow());
+        let warnings = events.warnings(|file, offset, length| self.place(file, offset, length));
         Ok(Output { files, warnings })
+    }
+
+    /// Where what Go shows of a template begins: it counts the place of a chain of fields from the second on.
+    fn start_of(&self, path: &str, offset: usize, shown: &str) -> Option<usize> {
+        let data = &self.templates.get(path)?.file.data;
+        let from = offset.saturating_sub(shown.len());
+        let end = offset.saturating_add(shown.len()).min(data.len());
+        let found = memchr::memmem::find_iter(data.get(from..end)?, shown.as_bytes());
+        found.map(|at| from + at).filter(|start| *start <= offset).last()
+    }
+
+    /// A place in a template.
+    fn place(&self, path: &str, offset: usize, length: usize) -> Option<Place> {
+        origin::place(path, &self.templates.get(path)?.file.data, offset, length)
+    }
+}
+
+impl Template<'_> {
+    /// The file that it rendered to.
+    fn rendered(&self, written: Vec<u8>, trace: Trace) -> Rendered {
+        let removed = (funcs::no_values(&written), funcs::NO_VALUE.len());
+        let text = String::from_utf8(funcs::without_no_value(written))
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let origin = Origin { template: self.file.data.clone(), trace, removed };
+        Rendered { path: self.path.clone(), text, origin: Some(Rc::new(origin)) }
     }
 }
 
@@ -154,6 +192,7 @@ impl<'c> Plan<'c> {
 struct Globals {
     release: Value,
     capabilities: Value,
+    version: HelmVersion,
 }
 
 /// A sub-chart's part of its parent's values; nothing where there is no map.
@@ -171,24 +210,11 @@ fn is_partial(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
 }
 
-fn warnings(lookups: &BTreeSet<String>, unstable: &BTreeSet<String>) -> Vec<Warning> {
-    let looked = lookups.iter().map(|path| {
-        let message = format!("`lookup` in {path} finds nothing, for there is no cluster to ask");
-        Warning::new(Code::LookupOffline, message)
-    });
-    let random = unstable.iter().map(|path| {
-        let message = format!("{path} has random values, which differ from one rendering to the next");
-        Warning::new(Code::Unstable, message).with_hint("set them in the values")
-    });
-    looked.chain(random).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use gotemplate::Limits;
 
     use super::*;
-    use crate::version::HelmVersion;
 
     /// Builds without optimisations need much.
     const STACK: usize = 512 << 20;

@@ -114,8 +114,7 @@ impl Report {
     fn add_values(&mut self, values: &Table, violations: &[Violation]) {
         let mut leaves = Vec::new();
         violations.iter().for_each(|violation| violation.leaves(&mut leaves));
-        let items =
-            leaves.into_iter().map(|leaf| (leaf.text.clone(), Where::Value(span(values, &leaf.path))));
+        let items = leaves.into_iter().map(|leaf| (leaf.sentence(), Where::Value(span(values, &leaf.path))));
         self.found.extend(items);
     }
 

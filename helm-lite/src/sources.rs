@@ -29,6 +29,11 @@ impl Sources {
         self.0.extend(others.0.iter().map(|(id, source)| (*id, Arc::clone(source))));
     }
 
+    /// The names of the texts, in the order in which they were taken in.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.values().map(|source| source.name.as_str())
+    }
+
     /// The place that a span stands for; none for what no file holds.
     #[must_use]
     pub fn place(&self, span: Span) -> Option<Place> {

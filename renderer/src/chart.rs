@@ -78,6 +78,8 @@ pub(crate) struct Rendered {
     pub(crate) warnings: Vec<Warning>,
     /// What is wrong with them, where they are wanted all the same.
     pub(crate) fault: Option<Error>,
+    /// The generation of Helm that it was rendered as.
+    version: HelmVersion,
 }
 
 impl Rendered {
@@ -142,7 +144,13 @@ pub(crate) fn render_loaded(
     if release.checks_schemas && has_schema(&chart) {
         helm_lite::validate_values(&chart, &coalesced.to_table(), user, &mut warnings)?;
     }
-    let mut rendered = Rendered { manifests: Manifests::default(), crds: Vec::new(), warnings, fault: None };
+    let mut rendered = Rendered {
+        manifests: Manifests::default(),
+        crds: Vec::new(),
+        warnings,
+        fault: None,
+        version: release.version,
+    };
     if let Err(error) = refuse_other_cluster(&chart, &kube_version) {
         return rendered.unfinished(error, release);
     }
@@ -152,6 +160,7 @@ pub(crate) fn render_loaded(
         release_name: release.name.to_owned(),
         namespace: release.namespace.unwrap_or("default").to_owned(),
         is_upgrade: release.is_upgrade,
+        version: release.version,
         kube_version,
         api_versions: release.api_versions.to_vec(),
         now: now(),
@@ -159,6 +168,7 @@ pub(crate) fn render_loaded(
         zone: &zone,
         cluster: release.cluster.cloned(),
         limits: limits(),
+        user: Some(user),
         ..Options::default()
     };
     let output = match helm_lite::render(&chart, &coalesced.to_map(), &options) {
@@ -167,7 +177,7 @@ pub(crate) fn render_loaded(
     };
     rendered.warnings.extend(output.warnings);
     let files: Vec<_> = output.files.into_iter().filter(|file| !is_notes(&file.path)).collect();
-    match manifest::sort(&files) {
+    match manifest::sort(&files, release.version) {
         Ok(manifests) => rendered.manifests = manifests,
         Err(error) => {
             rendered.manifests = manifest::unsorted(files);
@@ -180,8 +190,8 @@ pub(crate) fn render_loaded(
 }
 
 fn kube_version(release: &Release<'_>) -> Result<KubeVersion> {
-    let Some(text) = release.kube_version else { return Ok(KubeVersion::default()) };
-    Ok(KubeVersion::parse(text)
+    let Some(text) = release.kube_version else { return Ok(KubeVersion::known_to(release.version)) };
+    Ok(KubeVersion::read(text, release.version)
         .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))?)
 }
 

@@ -1,4 +1,4 @@
-//! Every folder of `testdata/kustomize` is a test: the renderer runs in its input and must print what it wants.
+//! Every folder of `testdata/kustomize` and `testdata/helm` is a test: the renderer runs in its input and must print what it wants.
 //!
 //! `UPDATE=1` writes what we print into cases whose answer is our own; an answer of the real tool is never touched.
 
@@ -13,18 +13,23 @@ const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 
 fn main() {
     let arguments = Arguments::from_args();
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/kustomize");
+    let trials = ["kustomize", "helm"].into_iter().flat_map(trials).collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+/// A test for each case of a family.
+fn trials(family: &'static str) -> impl Iterator<Item = Trial> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(family);
     let mut folders: Vec<PathBuf> = fs::read_dir(&top)
         .unwrap_or_else(|error| panic!("{}: {error}", top.display()))
         .filter_map(|entry| Some(entry.ok()?.path()).filter(|path| path.is_dir()))
         .collect();
     folders.sort();
     assert!(!folders.is_empty(), "no cases in {}", top.display());
-    let trial = |folder: PathBuf| {
+    folders.into_iter().map(move |folder| {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Trial::test(format!("kustomize/{name}"), move || run(&folder))
-    };
-    libtest_mimic::run(&arguments, folders.into_iter().map(trial).collect()).exit();
+        Trial::test(format!("{family}/{name}"), move || run(&folder))
+    })
 }
 
 fn run(folder: &Path) -> Result<(), Failed> {

@@ -7,6 +7,7 @@ use crate::error::{CallError, Error};
 use crate::function::{Form, Function};
 use crate::syntax::{Show, Term};
 use crate::value::{IntKind, Kind, Type, UintKind, Value};
+use crate::watch::{Event, is_exponential};
 
 impl<'t> Executor<'t> {
     /// Calls `function` with `args` and, after them, the result of the command before in the
@@ -33,18 +34,32 @@ impl<'t> Executor<'t> {
         for (index, arg) in args.iter().enumerate() {
             let operand = self.argument(dot, function.param(index), arg)?;
             nil_in_interface |= operand.boxed && matches!(operand.value, Value::Nil);
-            self.arguments.push(operand.value);
+            self.arguments.push(passed(operand.value));
         }
         if let Some(last) = last {
             let operand = self.checked(last, function.param(args.len()))?;
-            self.arguments.push(operand.value);
+            self.arguments.push(passed(operand.value));
         }
         if function.form == Form::Length && nil_in_interface {
             return Err(self.call_failed(function, site, "len of nil pointer".into()));
         }
         let result = (function.call)(&mut self.context, &self.arguments[base..]);
+        self.watch_call(function, site, base, result.as_ref().ok());
         self.arguments.truncate(base);
         result.map(Operand::concrete).map_err(|error| self.call_failed(function, site, error))
+    }
+
+    /// Tells the host of a result that the next execution may not have, or that is a number with an exponent.
+    fn watch_call(&self, function: &Function, site: Site<'t>, base: usize, result: Option<&Value>) {
+        if self.context.take_unstable() {
+            self.tell(Event::Unstable(function.name), site);
+        }
+        if let Some(Value::Str(text)) = result
+            && self.arguments[base..].iter().any(is_exponential)
+            && memchr::memmem::find(text, b"e+").is_some()
+        {
+            self.tell(Event::Exponent, site);
+        }
     }
 
     fn call_failed(&mut self, function: &Function, site: Site<'t>, error: CallError) -> Error {
@@ -200,6 +215,14 @@ impl<'t> Executor<'t> {
             operand.value.type_name()
         };
         Err(self.fail(format!("wrong type for value; expected {ty}; got {got}")))
+    }
+}
+
+/// A value as a function gets it.
+fn passed(value: Value) -> Value {
+    match &value {
+        Value::Object(object) => object.passed().unwrap_or(value),
+        _ => value,
     }
 }
 

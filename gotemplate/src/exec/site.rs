@@ -3,6 +3,7 @@
 use super::Executor;
 use crate::error::{Error, ErrorKind, Executing, Place};
 use crate::syntax::{Command, Pipeline, Show, TemplateCall, Term};
+use crate::watch::Event;
 
 /// A node that an error can be at.
 #[derive(Clone, Copy)]
@@ -12,6 +13,18 @@ pub(super) enum Site<'t> {
     Command(&'t Command),
     Term(&'t Term),
     Template(&'t TemplateCall),
+}
+
+impl Site<'_> {
+    fn position(self) -> u32 {
+        match self {
+            Site::None => 0,
+            Site::Pipeline(pipe) => pipe.position,
+            Site::Command(command) => command.position,
+            Site::Term(term) => term.position(),
+            Site::Template(call) => call.position,
+        }
+    }
 }
 
 impl Executor<'_> {
@@ -24,17 +37,24 @@ impl Executor<'_> {
         Error::new(kind, Some(self.place()), reason)
     }
 
+    /// Tells the host of an event.
+    pub(super) fn tell(&self, event: Event, site: Site<'_>) {
+        if let Some(watch) = self.context.options().watch {
+            watch(event, &self.template.source.name, site.position() as usize);
+        }
+    }
+
     /// The place of the present site.
     pub(super) fn place(&self) -> Place {
         let source = self.template.source;
-        let (position, show) = match self.site {
-            Site::None => (0, None),
-            Site::Pipeline(pipe) => (pipe.position, Some(Show::Pipeline(source, pipe))),
-            Site::Command(command) => (command.position, Some(Show::Command(source, command))),
-            Site::Term(term) => (term.position(), Some(Show::Term(source, term))),
-            Site::Template(call) => (call.position, Some(Show::Template(source, call))),
+        let show = match self.site {
+            Site::None => None,
+            Site::Pipeline(pipe) => Some(Show::Pipeline(source, pipe)),
+            Site::Command(command) => Some(Show::Command(source, command)),
+            Site::Term(term) => Some(Show::Term(source, term)),
+            Site::Template(call) => Some(Show::Template(source, call)),
         };
-        let offset = position as usize;
+        let offset = self.site.position() as usize;
         Place {
             file: source.name.clone(),
             line: source.line(offset),

@@ -42,7 +42,7 @@ fn local(context: &Context<'_>) -> Zone {
 }
 
 fn now(context: &Context<'_>) -> Time {
-    Time::unix(context.options().now, local(context))
+    Time::unix(context.now(), local(context))
 }
 
 fn time(value: &Value) -> Result<&Time, CallError> {

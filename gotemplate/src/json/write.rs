@@ -70,14 +70,16 @@ impl Writer {
                 self.entries(entries.iter().map(|(key, value)| (key.as_bytes(), value)))?;
             }
             Value::Object(object) if object.is_nil() => self.out.push_str("null"),
-            Value::Object(object) => match object.marshalled().or_else(|| object.underlying()) {
-                Some(plain) => self.value(&plain)?,
-                None => {
-                    self.enter(value)?;
-                    let fields = object.fields();
-                    self.entries(fields.iter().map(|(name, value)| (name.as_bytes(), value)))?;
+            Value::Object(object) => {
+                let fields = object.json_fields();
+                let plain = || object.marshalled().or_else(|| object.underlying());
+                if let Some(plain) = fields.is_none().then(plain).flatten() {
+                    return self.value(&plain);
                 }
-            },
+                self.enter(value)?;
+                let fields = fields.unwrap_or_else(|| object.fields());
+                self.entries(fields.iter().map(|(name, value)| (name.as_bytes(), value)))?;
+            }
             Value::Complex(..) => {
                 return Err(CallError::new(format!("json: unsupported type: {}", value.type_name())));
             }

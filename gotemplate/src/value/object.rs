@@ -51,6 +51,18 @@ pub trait Object: Any + fmt::Debug {
         None
     }
 
+    /// The fields in their order under the names that they have in JSON, where those or the fields are others than for
+    /// printing.
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        None
+    }
+
+    /// What a function is given in its place, if Go's copy of it is another thing: a struct whose `String` method is
+    /// for pointers prints itself only where it is stored.
+    fn passed(&self) -> Option<Value> {
+        None
+    }
+
     /// The fields in their order, as `%v` prints them for want of a [`text`](Self::text).
     fn fields(&self) -> Vec<(&'static str, Value)> {
         Vec::new()

@@ -8,14 +8,14 @@ mod toml;
 mod yaml;
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gotemplate::funcs::{DURATIONS, SPRIG};
 use gotemplate::{Function, Functions, Str};
 
 use crate::cluster::Cluster;
-pub(crate) use template::{FAILURE, without_no_value};
+pub(crate) use template::{FAILURE, NO_VALUE, no_values, without_no_value};
 pub(crate) use yaml::{node_value, to_yaml};
 
 /// All functions that templates of a chart know.
@@ -36,6 +36,4 @@ pub(crate) struct Host {
     pub(crate) cluster: Option<Arc<Cluster>>,
     /// The template file that is being executed.
     pub(crate) file: RefCell<String>,
-    /// The files that looked for objects of the cluster.
-    pub(crate) lookups: RefCell<BTreeSet<String>>,
 }

@@ -22,7 +22,7 @@ const MOST_INCLUDED: u32 = 1000;
 const TPL_NAME: &str = "gotpl";
 
 /// What Go prints for the lack of a value. Helm takes it out of every text that it has rendered.
-const NO_VALUE: &[u8] = b"<no value>";
+pub(crate) const NO_VALUE: &[u8] = b"<no value>";
 
 fn text(args: &[Value], index: usize) -> Str {
     args.get(index).and_then(Value::as_str).cloned().unwrap_or_default()
@@ -58,6 +58,12 @@ fn tpl(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
         CallError::template(prefix, error)
     })?;
     Ok(without_no_value(rendered).into())
+}
+
+/// Where Go's words for the lack of a value stood, in the text without them.
+pub(crate) fn no_values(text: &[u8]) -> Vec<usize> {
+    let found = memchr::memmem::find_iter(text, NO_VALUE).enumerate();
+    found.map(|(before, at)| at - before * NO_VALUE.len()).collect()
 }
 
 /// A rendered text without Go's words for the lack of a value.
@@ -98,12 +104,10 @@ fn give_up(context: &Context<'_>, args: &[Value]) -> Result<Value, CallError> {
 
 /// Where there is no cluster, nothing is found.
 fn lookup(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
-    if let Some(host) = context.host::<Host>() {
-        if let Some(cluster) = &host.cluster {
-            let argument = |number| text(args, number).to_text().into_owned();
-            return Ok(cluster.lookup(&argument(0), &argument(1), &argument(2), &argument(3)));
-        }
-        host.lookups.borrow_mut().insert(host.file.borrow().clone());
+    if let Some(cluster) = context.host::<Host>().and_then(|host| host.cluster.as_ref()) {
+        let argument = |number| text(args, number).to_text().into_owned();
+        return Ok(cluster.lookup(&argument(0), &argument(1), &argument(2), &argument(3)));
     }
+    context.mark_unstable();
     Ok(Value::map::<&str>([]))
 }

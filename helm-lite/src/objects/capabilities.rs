@@ -6,6 +6,7 @@ use gotemplate::{CallError, Context, Function, Object, Str, Type, Value};
 
 use crate::capabilities::{API_VERSIONS, KubeVersion};
 use crate::options::Options;
+use crate::version::HelmVersion;
 
 /// `*common.Capabilities`.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ impl Capabilities {
         Self {
             kube_version: Value::object(options.kube_version.clone()),
             api_versions: Value::object(VersionSet(versions)),
-            helm_version: Value::object(BuildInfo),
+            helm_version: Value::object(BuildInfo(options.version)),
         }
     }
 }
@@ -88,16 +89,60 @@ impl Object for KubeVersion {
         Some(self.normalized.as_str().into())
     }
 
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(exported(self).to_vec())
+    }
+
     fn fields(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("Version", self.version.as_str().into()),
-            ("Major", self.major.as_str().into()),
-            ("Minor", self.minor.as_str().into()),
-        ]
+        let [version, major, minor] = exported(self);
+        vec![version, ("normalizedVersion", self.normalized.as_str().into()), major, minor]
+    }
+
+    fn passed(&self) -> Option<Value> {
+        Some(Value::object(Copied(self.clone())))
     }
 
     fn equals(&self, other: &dyn Object) -> bool {
         other.as_any().downcast_ref::<Self>() == Some(self)
+    }
+}
+
+/// The fields that JSON has.
+fn exported(version: &KubeVersion) -> [(&'static str, Value); 3] {
+    [
+        ("Version", version.version.as_str().into()),
+        ("Major", version.major.as_str().into()),
+        ("Minor", version.minor.as_str().into()),
+    ]
+}
+
+/// A copy of the struct, whose `String` method is out of reach: functions print its fields.
+#[derive(Debug)]
+struct Copied(KubeVersion);
+
+impl Object for Copied {
+    fn go_type(&self) -> Type {
+        self.0.go_type()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        &self.0
+    }
+
+    fn field(&self, name: &str) -> Option<Value> {
+        self.0.field(name)
+    }
+
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        self.0.json_fields()
+    }
+
+    fn fields(&self) -> Vec<(&'static str, Value)> {
+        self.0.fields()
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        self.0.equals(other)
     }
 }
 
@@ -141,18 +186,35 @@ fn has(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(set.as_object::<VersionSet>().is_some_and(|set| set.0.contains(wanted)).into())
 }
 
-/// `version.BuildInfo`: what Helm 4.3.1 says of itself, which charts compare with the versions that they need.
+/// `version.BuildInfo`: what Helm says of itself, which charts compare with the versions that they need.
 #[derive(Debug)]
-struct BuildInfo;
+struct BuildInfo(HelmVersion);
 
-/// Its fields with their names in JSON.
-const BUILD_INFO: [(&str, &str, &str); 5] = [
+/// Its fields with their names in JSON, for Helm 3.17.2.
+const BUILD_INFO_3: [(&str, &str, &str); 4] = [
+    ("Version", "version", "v3.17.2"),
+    ("GitCommit", "git_commit", "cc0bbbd6d6276b83880042c1ecb34087e84d41eb"),
+    ("GitTreeState", "git_tree_state", "clean"),
+    ("GoVersion", "go_version", "go1.23.7"),
+];
+
+/// The same for Helm 4.3.1.
+const BUILD_INFO_4: [(&str, &str, &str); 5] = [
     ("Version", "version", "v4.3.1"),
     ("GitCommit", "git_commit", "c0d08d0d6d9424d4a14febb5e8a3e51b0dd00dff"),
     ("GitTreeState", "git_tree_state", "clean"),
     ("GoVersion", "go_version", "go1.27.2"),
     ("KubeClientVersion", "kube_client_version", "v1.37"),
 ];
+
+impl BuildInfo {
+    fn table(&self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self.0 {
+            HelmVersion::V3 => &BUILD_INFO_3,
+            HelmVersion::V4 => &BUILD_INFO_4,
+        }
+    }
+}
 
 impl Object for BuildInfo {
     fn go_type(&self) -> Type {
@@ -164,15 +226,19 @@ impl Object for BuildInfo {
     }
 
     fn field(&self, name: &str) -> Option<Value> {
-        BUILD_INFO.iter().find(|(field, ..)| *field == name).map(|(_, _, value)| (*value).into())
+        self.table().iter().find(|(field, ..)| *field == name).map(|(_, _, value)| (*value).into())
     }
 
     fn marshalled(&self) -> Option<Value> {
-        Some(Value::map(BUILD_INFO.map(|(_, key, value)| (key, value.into()))))
+        self.json_fields().map(Value::map)
+    }
+
+    fn json_fields(&self) -> Option<Vec<(&'static str, Value)>> {
+        Some(self.table().iter().map(|(_, key, value)| (*key, (*value).into())).collect())
     }
 
     fn fields(&self) -> Vec<(&'static str, Value)> {
-        BUILD_INFO.map(|(field, _, value)| (field, value.into())).to_vec()
+        self.table().iter().map(|(field, _, value)| (*field, (*value).into())).collect()
     }
 
     fn equals(&self, other: &dyn Object) -> bool {

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use gotemplate::Error as GoError;
-use yamltree::{Place, Span};
+use yamltree::Place;
 
-use super::Plan;
+use super::{Plan, missing};
 use crate::error::{Error, ErrorKind};
 use crate::funcs::FAILURE;
-use crate::sources::Sources;
+use crate::options::Options;
+use crate::version::HelmVersion;
 
 /// A file that is no template.
 pub(super) fn parse(error: &GoError, plan: &Plan<'_>) -> Error {
@@ -23,13 +24,19 @@ pub(super) fn parse(error: &GoError, plan: &Plan<'_>) -> Error {
 }
 
 /// A template that failed.
-pub(super) fn execute(error: &GoError, plan: &Plan<'_>) -> Error {
+pub(super) fn execute(error: &GoError, plan: &Plan<'_>, options: &Options<'_>) -> Error {
     let kind = match error.kind() {
         gotemplate::ErrorKind::Limit => ErrorKind::Limit,
         _ => ErrorKind::Invalid,
     };
-    let message = author(error).or_else(|| tree(error)).unwrap_or_else(|| error.to_string());
-    located(Error::new(kind, message), error, plan)
+    // Helm 3 knows no blocks.
+    let blocks = || if options.version == HelmVersion::V3 { None } else { tree(error) };
+    let message = author(error).or_else(blocks).unwrap_or_else(|| error.to_string());
+    let located = located(Error::new(kind, message), error, plan);
+    match missing::explain(error, plan, options) {
+        Some(hint) => located.with_hint(hint),
+        None => located,
+    }
 }
 
 /// What the chart's author has to say, at the place of the outermost template.
@@ -155,12 +162,7 @@ const MOST_STEPS: usize = 16;
 
 fn place(cause: &GoError, plan: &Plan<'_>) -> Option<Place> {
     let place = cause.place()?;
-    let file = plan.templates.get(&place.file)?.file;
-    let text = std::str::from_utf8(&file.data).ok()?;
-    let mut sources = Sources::default();
-    let source = sources.add(place.file.as_str(), text);
-    let start = u32::try_from(place.offset).ok()?;
-    let length = place.executing.as_ref().map_or(1, |executing| executing.context.len());
-    let end = u32::try_from(place.offset.saturating_add(length).min(text.len())).ok()?;
-    sources.place(Span { source, start, end: end.max(start) })
+    let context = place.executing.as_ref().map_or("", |executing| executing.context.as_str());
+    let start = plan.start_of(&place.file, place.offset, context).unwrap_or(place.offset);
+    plan.place(&place.file, start, context.len().max(1))
 }

@@ -355,7 +355,10 @@ fn each_value_that_is_wrong_has_a_place() {
     assert_eq!(error.place().map(Place::location).as_deref(), Some("c/values.yaml:1:12"));
     let trail =
         error.trail().iter().map(|step| (step.note.as_str(), step.place.as_ref().map(Place::location)));
-    assert_eq!(trail.collect::<Vec<_>>(), [("minimum: got 2, want 5", Some("user.yaml:1:1".to_owned()))]);
+    assert_eq!(
+        trail.collect::<Vec<_>>(),
+        [("at '/c': minimum: got 2, want 5", Some("user.yaml:1:1".to_owned()))]
+    );
 }
 
 #[test]

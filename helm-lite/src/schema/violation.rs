@@ -39,9 +39,14 @@ impl Violation {
             out.push('\n');
             out.push_str(&"  ".repeat(indent));
             indent += 1;
-            let _ = write!(out, "- at {}: {}", quote(&pointer(&self.path)), self.text);
+            let _ = write!(out, "- {}", self.sentence());
         }
         self.causes.iter().for_each(|cause| cause.display(indent, out));
+    }
+
+    /// The violation as a sentence of its own.
+    pub(super) fn sentence(&self) -> String {
+        format!("at {}: {}", quote(&pointer(&self.path)), self.text)
     }
 
     /// The violations that a reader would see: those that consist of no others.

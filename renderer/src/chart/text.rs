@@ -68,7 +68,7 @@ impl<'t> Text<'t> {
     /// A pattern that nothing matches.
     pub(crate) fn only(self, patterns: &[String]) -> Result<String> {
         let whole = self.whole();
-        let documents = manifest::split(&whole);
+        let documents = manifest::split_as(&whole, self.rendered.version);
         let mut text = String::new();
         for wanted in patterns {
             let mut found = false;

@@ -153,7 +153,7 @@ fn template(
     let dns_names = names_of(context, names)?;
     let mut serial = [0; 16];
     context.fill_random(&mut serial)?;
-    let now = context.options().now;
+    let now = context.now();
     // As nanoseconds the time is an int64, and wraps around as one.
     let valid = int(args, days).wrapping_mul(DAY).wrapping_mul(1_000_000_000) / 1_000_000_000;
     Ok(Template {

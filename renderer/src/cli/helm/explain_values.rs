@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use helm_lite::HelmVersion;
 use helm_lite::values::{Change, Explanation};
+use yamltree::push_json_string;
 
 use super::values::ValueFlags;
 use crate::chart;
@@ -19,7 +20,10 @@ Examples:
   renderer helm explain-values charts/web image.tag -f envs/prod.yaml
 
   # a value of a sub-chart, and an item of a list
-  renderer helm explain-values charts/web db.auth.users[0]";
+  renderer helm explain-values charts/web db.auth.users[0]
+
+  # for a machine
+  renderer helm explain-values charts/web image.tag -o json";
 
 /// A value longer than this is cut.
 const MAX_SHOWN: usize = 60;
@@ -39,9 +43,19 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
     helm_version: String,
 
+    /// How to print it
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Format,
+
     /// Leave out warnings
     #[arg(short, long)]
     quiet: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Format {
+    Text,
+    Json,
 }
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
@@ -54,7 +68,10 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         let path = &arguments.path;
         return Err(Error::new(ErrorKind::Input, format!("nothing gives the value `{path}`")));
     }
-    output::to_stdout(&text(&explanation))
+    output::to_stdout(&match arguments.output {
+        Format::Text => text(&explanation),
+        Format::Json => json(&explanation),
+    })
 }
 
 /// A line for each place: where it is, what it does and what it gives.
@@ -70,6 +87,29 @@ fn text(explanation: &Explanation) -> String {
         }
         text.push('\n');
     }
+    text
+}
+
+/// An object with the value in the end and what each place does.
+fn json(explanation: &Explanation) -> String {
+    let mut text =
+        format!("{{\n  \"value\": {},\n  \"changes\": [", explanation.value.as_deref().unwrap_or("null"));
+    for (index, change) in explanation.changes.iter().enumerate() {
+        text.push_str(if index == 0 { "\n    {" } else { ",\n    {" });
+        let place = change.place.as_ref().map(|place| (place, place.source.line_column(place.span.start)));
+        if let Some((place, (line, column))) = place {
+            text.push_str("\"file\": ");
+            push_json_string(&mut text, &place.source.name, false);
+            let _ = write!(text, ", \"line\": {line}, \"column\": {column}, ");
+        }
+        let _ = write!(text, "\"effect\": \"{}\", \"value\": {}", change.effect.as_str(), change.value);
+        if let Some(path) = &change.path {
+            text.push_str(", \"path\": ");
+            push_json_string(&mut text, path, false);
+        }
+        text.push('}');
+    }
+    text.push_str("\n  ]\n}\n");
     text
 }
 

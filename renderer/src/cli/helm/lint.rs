@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     reporter.set_quiet(arguments.quiet);
     let kube_version = match arguments.kube_version.as_deref() {
         None | Some("") => KubeVersion::default(),
-        Some(text) => KubeVersion::parse(text)
+        Some(text) => KubeVersion::read(text, HelmVersion::V4)
             .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))?,
     };
     let mut charts = arguments.charts.clone();

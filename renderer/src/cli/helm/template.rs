@@ -261,8 +261,8 @@ fn post_rendered(manifests: &str, program: &Path, arguments: &[String]) -> Resul
     let text = Programs::default()
         .pipe("post-renderer", &run)
         .map_err(|sentence| Error::new(ErrorKind::Input, sentence))?;
-    let file = Rendered { path: program.display().to_string(), text };
-    manifest::sort(std::slice::from_ref(&file)).map_err(|error| {
+    let file = Rendered::new(program.display().to_string(), text);
+    manifest::sort(std::slice::from_ref(&file), HelmVersion::default()).map_err(|error| {
         error.prefix(format_args!("the post-renderer `{}` printed what is no manifest", file.path))
     })?;
     Ok(file.text)

@@ -1,0 +1,3 @@
+{{- define "db.image" -}}
+{{ .Values.image.repo }}:{{ .Values.image.tag }}
+{{- end }}
