@@ -3,7 +3,8 @@
 use std::fs;
 
 use helm_lite::{File, pack};
-use tests::{DockerRegistry, Folder, Outcome, RegistryHabits};
+use registry::Digest;
+use tests::{DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 
@@ -159,6 +160,30 @@ fn tls_needs_an_authority_that_is_trusted_and_may_need_a_certificate() {
     fails(&helm(&folder, &template, &[]), &registry.host());
     let certified = [&template[..], &["--cert-file", "own.pem", "--key-file", "own.key"]].concat();
     assert_eq!(helm(&folder, &certified, &[]).stdout, rendered("1.0.0"));
+}
+
+#[test]
+fn an_index_may_lead_to_a_registry() {
+    let registry = with_charts(RegistryHabits { account: true, ..RegistryHabits::default() }, &["1.0.0"]);
+    let index = |digest: &Digest| {
+        format!(
+            "apiVersion: v1\nentries:\n  web:\n  - {{name: web, version: 1.0.0, digest: '{digest}', \
+             urls: ['oci://{}/charts/web:1.0.0']}}\n",
+            registry.host()
+        )
+    };
+    let folder = Folder::with(&[("files/index.yaml", &index(&Digest::of(&archive("1.0.0"))))]);
+    let server = Server::start(&folder.path(""), Habits::default());
+    let (user, password) = DockerRegistry::ACCOUNT;
+    let repo = server.url("/files");
+    let template =
+        ["template", "web", "--repo", &repo, "--plain-http", "--username", user, "--password", password];
+    // The account is for the repository, which is elsewhere.
+    fails(&helm(&folder, &template, &[]), &registry.host());
+    let passed = [&template[..], &["--pass-credentials"]].concat();
+    assert_eq!(helm(&folder, &passed, &[]).stdout, rendered("1.0.0"));
+    folder.write("files/index.yaml", &index(&Digest::of(b"another")));
+    fails(&helm(&folder, &passed, &[]), "but its repository says sha256:");
 }
 
 #[test]

@@ -34,41 +34,41 @@ impl Manager<'_> {
         origins: &[Origin<'_>],
         say: Say<'_>,
     ) -> Result<Fetched> {
-        let folder = self.folder.join("charts");
-        refuse_no_folder(&folder)?;
+        refuse_no_folder(&self.folder.join("charts"))?;
         say(&format!("Saving {} charts", resolved.len()));
         let mut fetched = Fetched { resolved: resolved.to_vec(), archives: Vec::new(), beside: Vec::new() };
         for (at, origin) in origins.iter().enumerate() {
-            let dependency = &resolved[at];
-            match origin {
-                Origin::Beside => {
-                    let name = &dependency.name;
-                    say(&format!(
-                        "Dependency {name} did not declare a repository. Assuming it exists in the charts directory"
-                    ));
-                    refuse_other_version(dependency, &folder.join(name))?;
-                    fetched.beside.push(name.clone());
-                }
-                Origin::Folder(path) => {
-                    let (version, name, bytes) = packed(dependency, path)?;
-                    fetched.resolved[at].version = version;
-                    fetched.add(name, bytes.into())?;
-                }
-                _ => {
-                    let Dependency { name, repository, .. } = dependency;
-                    let repository = gitremote::redact(repository);
-                    let doing = if is_again(dependency, &resolved[..at]) {
-                        "Already downloaded"
-                    } else {
-                        "Downloading"
-                    };
-                    say(&format!("{doing} {name} from repo {repository}"));
-                    let (name, bytes) = self.pulled(dependency, origin)?;
-                    fetched.add(name, bytes)?;
-                }
-            }
+            self.fetch_one(at, origin, &mut fetched, say)?;
         }
         Ok(fetched)
+    }
+
+    fn fetch_one(&self, at: usize, origin: &Origin<'_>, fetched: &mut Fetched, say: Say<'_>) -> Result<()> {
+        let (earlier, rest) = fetched.resolved.split_at(at);
+        let dependency = &rest[0];
+        let name = &dependency.name;
+        match origin {
+            Origin::Beside => {
+                say(&format!(
+                    "Dependency {name} did not declare a repository. Assuming it exists in the charts directory"
+                ));
+                refuse_other_version(dependency, &self.folder.join("charts").join(name))?;
+                fetched.beside.push(name.clone());
+                Ok(())
+            }
+            Origin::Folder(path) => {
+                let (version, file_name, bytes) = packed(dependency, path)?;
+                fetched.resolved[at].version = version;
+                fetched.add(file_name, bytes.into())
+            }
+            _ => {
+                let repository = gitremote::redact(&dependency.repository);
+                let doing = if is_again(dependency, earlier) { "Already downloaded" } else { "Downloading" };
+                say(&format!("{doing} {name} from repo {repository}"));
+                let (file_name, bytes) = self.pulled(dependency, origin)?;
+                fetched.add(file_name, bytes)
+            }
+        }
     }
 
     /// The archive of a dependency from a server, which is looked into before it is believed to be a chart.

@@ -14,6 +14,7 @@ use kustomize::Function;
 
 use super::flags::InertFlags;
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
+use super::talk;
 use super::values::ValueFlags;
 use crate::chart::text::{Selection, Text, push_document};
 use crate::chart::{self, DEFAULT_NAME, Release};
@@ -217,8 +218,7 @@ impl Arguments {
             return Ok(());
         }
         let (sources, access) = (self.home.sources(), self.access.access());
-        let mut say = |line: &str| output::to_stderr(&format!("{line}\n"));
-        Manager::new(&sources, folder, &access, true)?.update_missing(&mut say)
+        Manager::new(&sources, folder, &access, true)?.update_missing(&mut talk::aside)
     }
 
     fn name_and_chart(&self) -> Result<(String, &str)> {
