@@ -14,7 +14,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use helm_lite::archive;
 use helm_lite::repository::Index;
@@ -25,6 +25,9 @@ use super::super::failure::{ErrorKind, Failure, Result, cache_failure};
 
 /// Who holds a lock for longer may have been stopped; what two fetch at the same time is only fetched in vain.
 const PATIENCE: Duration = Duration::from_secs(150);
+
+/// Repositories change, and with them their indexes: those of a time before need not stay.
+const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// How often a lock is asked for.
 const TICK: Duration = Duration::from_millis(25);
@@ -64,8 +67,10 @@ impl Store<'_> {
     }
 
     pub(super) fn put_index(&self, digest: &Digest, digested: &str) -> Result<()> {
+        let path = self.index_path(digest);
+        path.parent().inspect(|folder| remove_old(folder));
         let text = format!("{}\n{digested}", Digest::of(digested.as_bytes()));
-        self.0.put(&self.index_path(digest), text.as_bytes())
+        self.0.put(&path, text.as_bytes())
     }
 
     fn index_path(&self, digest: &Digest) -> PathBuf {
@@ -125,6 +130,18 @@ impl Store<'_> {
     }
 }
 
+/// Removes what was written long ago. It is made anew where it is still of use.
+fn remove_old(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let written = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = written.map(|written| SystemTime::now().duration_since(written).unwrap_or_default());
+        if age.is_ok_and(|age| age > MONTH) {
+            // Another process may be at it too.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 fn unpack(bytes: &[u8], folder: &Path) -> Result<()> {
     for file in archive::files(bytes).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))? {
         let path = folder.join(&file.name);
@@ -151,6 +168,24 @@ mod tests {
         assert_eq!(store.archive(&digest), None);
         store.put_archive(&digest, b"chart").unwrap();
         assert!(store.archive(&digest).is_some());
+    }
+
+    #[test]
+    fn what_an_index_says_is_checked_and_does_not_stay_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_owned());
+        let store = Store(&cache);
+        let (first, second) = (Digest::of(b"first"), Digest::of(b"second"));
+        store.put_index(&first, "charts 1\nweb\n\t1.0.0\t\n").unwrap();
+        assert_eq!(store.index(&first).unwrap().versions("web").unwrap().len(), 1);
+        let path = store.index_path(&first);
+        let changed = fs::read_to_string(&path).unwrap().replace("1.0.0", "2.0.0");
+        fs::write(&path, changed).unwrap();
+        assert!(store.index(&first).is_none());
+        let past = SystemTime::now() - MONTH - Duration::from_secs(60);
+        File::options().append(true).open(&path).unwrap().set_modified(past).unwrap();
+        store.put_index(&second, "charts 1\n").unwrap();
+        assert!(!path.exists() && store.index(&second).is_some());
     }
 
     #[test]
