@@ -17,7 +17,7 @@ use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
 use helm_lite::{Chart, Cluster, Code, HelmVersion, KubeVersion, Options, Warning};
 
 use self::text::{Selection, Text};
-use crate::charts::{self, Location};
+use crate::charts::Location;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stack;
 
@@ -200,18 +200,18 @@ fn unknown_hook((path, words): &(String, String)) -> Warning {
     Warning::new(Code::UnknownHook, message)
 }
 
-/// Explains a value of the chart at a path on disk.
+/// Explains a value of a chart.
 ///
 /// # Errors
 /// What is wrong, in Helm's words.
 pub(crate) fn explain(
-    path: &Path,
+    location: &Location,
     given: &Values,
     value: &str,
     version: HelmVersion,
 ) -> Result<(Explanation, Vec<Warning>)> {
     let mut warnings = Vec::new();
-    let chart = charts::load(path, version, &mut warnings)?;
+    let chart = location.load(version, &mut warnings)?;
     let explanation =
         with_options(given, |options| values::explain(&chart, options, value, version, &mut warnings))?;
     Ok((explanation, warnings))

@@ -92,6 +92,8 @@ fn a_version_is_chosen_and_rendered() {
     }
     let ignored = ["--debug", "-n", "x", "--content-cache", "x", "--kube-context=x", "--untar=false"];
     works(&helm(&folder, &[&["pull", "web", "--repo", &repo][..], &ignored].concat()));
+    let explained = helm(&folder, &["explain-values", "web", "a", "--repo", &repo, "--set", "a=1"]);
+    assert!(explained.stdout.starts_with("--set:1"), "{}{}", explained.stdout, explained.stderr);
     fails(&helm(&folder, &["template", "db", "--repo", &repo]), "chart \"db\" not found in http://localhost");
     fails(
         &helm(&folder, &["pull", "web", "--version", "9", "--repo", &repo]),

@@ -1,13 +1,13 @@
 //! `renderer helm explain-values`: every place that set, replaced or erased a value, the one that counts last.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use helm_lite::HelmVersion;
 use helm_lite::values::{Change, Explanation};
 use yamltree::push_json_string;
 
+use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use super::values::ValueFlags;
 use crate::chart;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,6 +22,9 @@ Examples:
   # a value of a sub-chart, and an item of a list
   renderer helm explain-values charts/web db.auth.users[0]
 
+  # of a chart in a registry
+  renderer helm explain-values oci://registry.example.com/charts/web image.tag
+
   # for a machine
   renderer helm explain-values charts/web image.tag -o json";
 
@@ -30,14 +33,23 @@ const MAX_SHOWN: usize = 60;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Arguments {
-    /// The chart: a folder or an archive
-    chart: PathBuf,
+    /// The chart: a folder, an archive, or as for `helm pull`
+    chart: String,
 
     /// The value, as for `--set`: `image.tag`
     path: String,
 
     #[command(flatten)]
     values: ValueFlags,
+
+    #[command(flatten)]
+    source: SourceFlags,
+
+    #[command(flatten)]
+    access: AccessFlags,
+
+    #[command(flatten)]
+    home: HomeFlags,
 
     /// The generation of helm whose rules count
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
@@ -61,8 +73,10 @@ enum Format {
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     reporter.set_quiet(arguments.quiet);
     let version = if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 };
+    let Arguments { chart, source, access, home, .. } = arguments;
+    let chart = source.locate(chart, access, home, reporter)?;
     let (explanation, warnings) =
-        chart::explain(&arguments.chart, &arguments.values.given(), &arguments.path, version)?;
+        chart::explain(&chart, &arguments.values.given(), &arguments.path, version)?;
     reporter.warnings(&warnings);
     if explanation.changes.is_empty() {
         let path = &arguments.path;

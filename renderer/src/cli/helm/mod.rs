@@ -27,7 +27,7 @@ pub(super) enum Command {
     Dependency(dependency::Command),
     /// Say where a value of a chart comes from
     #[command(after_help = explain_values::EXAMPLES, mut_args = flags::go_switch)]
-    ExplainValues(explain_values::Arguments),
+    ExplainValues(Box<explain_values::Arguments>),
     /// Look for what is wrong with charts, or not as it should be
     #[command(after_help = lint::EXAMPLES, mut_args = flags::go_switch)]
     Lint(lint::Arguments),
