@@ -23,6 +23,7 @@ pub mod look;
 pub mod message;
 mod output;
 mod policy;
+mod progress;
 mod registries;
 mod report;
 pub mod round;

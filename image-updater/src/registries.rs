@@ -1,8 +1,8 @@
 //! The client that asks registries, made of what a configuration says of them.
 //!
-//! In: the configuration's entries, and the environment: the variables, files and programs that entries name, and Docker's
-//! configuration on this machine. Out: a client. Refused: files of authorities that cannot be read. Where credentials are
-//! kept is only noted here; they are read when a registry asks for them, and are in no message.
+//! In: the configuration's entries, and the environment: the variables, files and programs that entries name, and
+//! Docker's configuration on this machine. Out: a client. Refused: files of authorities that cannot be read. Where
+//! credentials are kept is only noted here; they are read when a registry asks for them, and are in no message.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use registry::{
     Client, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable, DockerConfig, Options,
-    RegistrySettings, Secret,
+    RegistrySettings, Repository, Secret,
 };
 
 use crate::config::{Credentials, Registry};
@@ -29,6 +29,12 @@ const MAX_AUTHORITIES: u64 = 1 << 20;
 pub(crate) fn client(registries: &[Registry], cache: Option<PathBuf>) -> Result<Client> {
     let registries = registries.iter().map(settings).collect::<Result<_>>()?;
     Ok(Client::new(options(registries, cache)))
+}
+
+/// What is said of the registry of an image: of what is said of several, that with the longest prefix counts.
+pub(crate) fn best<'r>(registries: &'r [Registry], repository: &Repository) -> Option<&'r Registry> {
+    let fitting = registries.iter().filter(|registry| repository.is_below(&registry.prefix));
+    fitting.max_by_key(|registry| registry.prefix.len())
 }
 
 /// Where the XDG base directory specification puts what a program can get again.
@@ -54,13 +60,12 @@ fn options(registries: Vec<RegistrySettings>, cache: Option<PathBuf>) -> Options
 }
 
 fn settings(registry: &Registry) -> Result<RegistrySettings> {
-    let authorities = registry.ca_file.as_ref().map(|path| read_authorities(Path::new(path)));
     Ok(RegistrySettings {
         prefix: registry.prefix.clone(),
         api: registry.api.clone(),
         plain_http: registry.plain_http,
         insecure_tls: registry.insecure,
-        authorities: authorities.transpose()?,
+        authorities: authorities(registry)?,
         client_certificate: None,
         credentials: registry.credentials.as_ref().map(source).transpose()?,
         default_namespace: registry.default_namespace.clone(),
@@ -89,6 +94,16 @@ fn variable_source(name: &str) -> CredentialVariable {
     CredentialVariable { name: name.to_owned(), value: value.map(Secret::new) }
 }
 
+/// Those of the file with those that stand in the configuration itself.
+fn authorities(registry: &Registry) -> Result<Option<Vec<u8>>> {
+    let file = registry.ca_file.as_ref().map(|path| read_authorities(Path::new(path))).transpose()?;
+    let Some(data) = &registry.ca_data else { return Ok(file) };
+    let mut all = file.unwrap_or_default();
+    all.push(b'\n');
+    all.extend_from_slice(data.as_bytes());
+    Ok(Some(all))
+}
+
 fn read_authorities(path: &Path) -> Result<Vec<u8>> {
     let refuse = |error: &std::io::Error| Error::io("read", path, error);
     let mut bytes = Vec::new();
@@ -112,18 +127,7 @@ mod tests {
     use crate::error::ErrorKind;
 
     fn registry(credentials: Option<Credentials>) -> Registry {
-        Registry {
-            prefix: "registry.test".to_owned(),
-            api: None,
-            plain_http: false,
-            insecure: false,
-            ca_file: None,
-            credentials,
-            default_namespace: None,
-            rate_limit: None,
-            concurrency: None,
-            foreign_links: false,
-        }
+        Registry { prefix: "registry.test".to_owned(), credentials, ..Registry::default() }
     }
 
     #[test]
@@ -166,6 +170,10 @@ mod tests {
         let path = |path: &str| Registry { ca_file: Some(path.to_owned()), ..registry(None) };
         let error = settings(&path("does-not-exist.pem")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "one").unwrap();
+        let both = Registry { ca_data: Some("two".to_owned()), ..path(&file.path().display().to_string()) };
+        assert_eq!(settings(&both).unwrap().authorities.as_deref(), Some(&b"one\ntwo"[..]));
         let error = settings(&path("/dev/zero")).unwrap_err();
         assert_eq!(error.message(), "`/dev/zero` is larger than 1024 KiB");
     }

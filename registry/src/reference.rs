@@ -61,6 +61,18 @@ impl Repository {
         &self.name
     }
 
+    /// Whether it is on a host, or below a path on it.
+    #[must_use]
+    pub fn is_below(&self, prefix: &str) -> bool {
+        let prefix = prefix.trim_end_matches('/');
+        let (host, path) = prefix.split_once('/').unwrap_or((prefix, ""));
+        if normal_host(host).ok().is_none_or(|host| host != self.registry) {
+            return false;
+        }
+        let below = self.name.strip_prefix(path);
+        path.is_empty() || below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
     /// The image with a tag.
     ///
     /// # Errors
@@ -113,6 +125,12 @@ impl Reference {
         })?;
         let (name, tag, digest) = split(rest)?;
         Ok(Self { repository: Repository::new(host, name)?, tag, digest })
+    }
+
+    /// Whether a text says which registry an image is in; what does not is on Docker Hub.
+    #[must_use]
+    pub fn names_registry(text: &str) -> bool {
+        text.split_once('/').is_some_and(|(first, _)| is_host(first))
     }
 
     /// The repository.

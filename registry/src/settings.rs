@@ -94,8 +94,8 @@ impl Default for Retry {
 impl Options {
     /// Which of the settings are for a repository, by their place in the list.
     pub(crate) fn settings_for(&self, repository: &Repository) -> Option<usize> {
-        let full = repository.to_string();
-        let fitting = self.registries.iter().enumerate().filter(|(_, settings)| settings.covers(&full));
+        let is_fitting = |settings: &RegistrySettings| repository.is_below(&settings.prefix);
+        let fitting = self.registries.iter().enumerate().filter(|(_, settings)| is_fitting(settings));
         fitting.max_by_key(|(_, settings)| settings.prefix.len()).map(|(place, _)| place)
     }
 }
@@ -105,17 +105,6 @@ impl RegistrySettings {
     #[must_use]
     pub fn for_host(host: &str) -> Self {
         Self { prefix: host.to_owned(), ..Self::default() }
-    }
-
-    fn covers(&self, full: &str) -> bool {
-        let prefix = self.prefix.trim_end_matches('/');
-        let (host, path) = prefix.split_once('/').unwrap_or((prefix, ""));
-        let Ok(host) = crate::reference::normal_host(host) else { return false };
-        let Some(rest) = full.strip_prefix(&host).and_then(|rest| rest.strip_prefix('/')) else {
-            return false;
-        };
-        let below = rest.strip_prefix(path);
-        path.is_empty() || below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 }
 

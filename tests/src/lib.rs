@@ -117,7 +117,7 @@ impl Folder {
     #[must_use]
     pub fn run_at_home(&self, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
         let mut command = Command::new(program);
-        let foreign = ["GIT_", "SSH_", "SSL_", "RENDERER_", "KUSTOMIZE_", "CLICOLOR"];
+        let foreign = ["GIT_", "SSH_", "SSL_", "DOCKER_", "RENDERER_", "KUSTOMIZE_", "CLICOLOR"];
         for name in std::env::vars().map(|(name, _)| name) {
             if foreign.iter().any(|start| name.starts_with(start)) || name.to_lowercase().ends_with("_proxy")
             {

@@ -13,7 +13,10 @@ use crate::{output, table};
 
 const EXAMPLES: &str = "\
 Examples:
-  # all tags
+  # all tags that the registry lists
+  image-updater explain nginx:1.25.5 --semver-constraint 1.x
+
+  # all tags of a list
   image-updater explain example.com/shop:1.4.2 --tags-from tags.json \\
     --semver-constraint 1.x
 

@@ -4,6 +4,7 @@ mod check;
 mod completion;
 mod explain;
 mod question;
+mod registry_flags;
 mod schema;
 mod set;
 mod test;

@@ -6,16 +6,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
-use registry::{Client, Reference};
 
+use super::registry_flags::RegistryFlags;
 use crate::choose::{Question, Rules};
-use crate::config::Config;
 use crate::criteria::{Criteria, Order};
 use crate::decision::Decision;
 use crate::error::{Error, ErrorKind, Result};
 use crate::look::Look;
 use crate::tags::from_json;
-use crate::{input, policy, registries, report};
+use crate::{input, policy, progress, report};
 
 // A question, in flags. Not a documentation comment, which would become the text of each command's help.
 #[derive(Args, Debug)]
@@ -37,17 +36,6 @@ pub(super) struct QuestionFlags {
     /// The time to reckon ages from, instead of the clock's
     #[arg(long, value_name = "RFC3339")]
     now: Option<String>,
-}
-
-// How registries are asked, in flags.
-#[derive(Args, Debug)]
-struct RegistryFlags {
-    /// What is said of registries in a configuration
-    #[arg(long, value_name = "FILE", conflicts_with = "tags_from")]
-    config: Option<PathBuf>,
-    /// Neither use nor keep what registries said earlier
-    #[arg(long)]
-    no_cache: bool,
 }
 
 // How a tag is chosen, in flags.
@@ -130,20 +118,12 @@ impl CriteriaFlags {
     }
 }
 
-impl RegistryFlags {
-    fn client(&self) -> Result<Client> {
-        let config = self.config.as_deref().map(Config::load).transpose()?;
-        let known = config.as_ref().map_or(&[][..], |config| &config.registries);
-        let cache = if self.no_cache { None } else { registries::cache_folder() };
-        registries::client(known, cache)
-    }
-}
-
 impl QuestionFlags {
     /// Decides, and says what may not be meant.
     pub(super) fn decide(self) -> Result<Decision> {
         // All that is typed is checked before the tags are read: it is wrong whatever they are.
-        let image: Reference = self.image.parse()?;
+        let registries = self.registries.read()?;
+        let image = registries.reference(&self.image)?;
         let rules = Rules::new(&self.criteria.criteria()?)?;
         if let Some(current) = self.current.as_ref().filter(|current| !registry::is_tag(current)) {
             return Err(Error::input(format!("the current tag `{current}` is no tag")));
@@ -156,7 +136,13 @@ impl QuestionFlags {
                 let (text, name) = input::read_text(path)?;
                 rules.choose(&question, &from_json(&text, &name)?)?.decided(&self.image)?
             }
-            None => Look::new(&self.registries.client()?).decide(image.repository(), &rules, &question)?,
+            None => {
+                let repository = image.repository();
+                let client = registries.client(repository)?;
+                progress::while_waiting(&format!("asking about {repository}"), || {
+                    Look::new(&client).decide(repository, &rules, &question)
+                })?
+            }
         };
         decision.warnings.iter().for_each(|warning| report::warning(warning));
         Ok(decision)

@@ -1,4 +1,4 @@
-//! `image-updater test`: which tag the rules choose, tried out on a list of tags.
+//! `image-updater test`: which tag the rules choose, tried out on what a registry says or on a list of tags.
 
 use clap::Args;
 
@@ -9,6 +9,12 @@ use crate::{output, table};
 
 const EXAMPLES: &str = "\
 Examples:
+  # what the registry has that is newer
+  image-updater test nginx:1.25.5 --semver-constraint 1.x
+
+  # a registry with an account, whose password is in a variable
+  image-updater test quay.io/team/shop:1.4.2 --credentials env:QUAY_LOGIN
+
   # the highest 1.x of a list of tags
   image-updater test example.com/shop:1.4.2 --tags-from tags.json \\
     --semver-constraint 1.x

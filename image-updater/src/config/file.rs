@@ -42,7 +42,7 @@ pub(super) enum Kind {
 }
 
 /// What is particular to the registries on a host, or to the repositories below a path on it.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Registry {
     /// A host, or a host and a path; the longest one that an image is below counts.
@@ -57,6 +57,8 @@ pub struct Registry {
     pub insecure: bool,
     /// A file of authorities to trust beside the machine's, in PEM.
     pub ca_file: Option<String>,
+    /// Authorities to trust beside the machine's, in PEM.
+    pub ca_data: Option<String>,
     /// Where its credentials are kept.
     pub credentials: Option<Credentials>,
     /// What stands before names without a slash.

@@ -5,6 +5,7 @@
 //! without a place, places outside of the repository. Files and variables that it names are not read here.
 
 mod file;
+mod registries_conf;
 mod yaml;
 
 use std::collections::HashSet;
@@ -21,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::input;
 use crate::work::{self, Batch, Delivery, Files, Spot, SpotPaths};
 pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
+pub(crate) use registries_conf::{NamedSource, RegistriesConf};
 use yaml::{Placed, Text};
 
 /// A configuration.
@@ -101,6 +103,13 @@ impl Checker<'_> {
             }
             if value.concurrency == Some(0) {
                 return refuse("`concurrency` is at least 1");
+            }
+            if value
+                .credentials
+                .as_ref()
+                .is_some_and(|credentials| *credentials == Credentials::Command(vec![]))
+            {
+                return refuse("`command` names a program");
             }
         }
         Ok(())
@@ -394,6 +403,11 @@ mod tests {
             (format!("{head}git: {{pullRequest: {{forge: x}}}}\n{update}"), "3:28", "no forge `x`"),
             (format!("{head}registries: [{{prefix: a, rateLimit: 0}}]\n{update}"), "3:14", "above 0"),
             (format!("{head}registries: [{{prefix: a}}, {{prefix: a}}]\n{update}"), "3:27", "same prefix"),
+            (
+                format!("{head}registries: [{{prefix: a, credentials: {{command: []}}}}]\n{update}"),
+                "3:14",
+                "names a program",
+            ),
             (
                 format!("{head}registries: [{{prefix: a, credentials: {{password: x}}}}]\n{update}"),
                 "3:40",

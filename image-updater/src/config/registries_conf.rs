@@ -1,0 +1,396 @@
+//! `registries.conf` of Argo CD Image Updater, and how it names where credentials are kept.
+//!
+//! In: the text of a file. Out: the same that `image-updater.yaml` says of registries. Refused, with line and column:
+//! what Argo CD Image Updater refuses, prefixes that are there twice, and where credentials cannot be. Credentials that
+//! are kept in a cluster are refused only where they are wanted.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use registry::Repository;
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+
+use super::file::{Credentials, Registry};
+use super::yaml::{Placed, Text};
+use crate::criteria::Age;
+use crate::error::{Error, Result};
+use crate::input;
+
+/// How Argo CD Image Updater may be told that a registry lists its tags.
+const TAG_SORT_MODES: &[&str] = &["latest-first", "latest-last", "none", ""];
+
+/// What the file says.
+#[derive(Debug)]
+pub(crate) struct RegistriesConf {
+    text: Text,
+    entries: Vec<Known>,
+    default: Option<usize>,
+}
+
+/// A place of credentials, as Argo CD Image Updater names it: `env:NAME`, `ext:/PROGRAM`, and what is in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedSource {
+    /// The registry that it is for, if it says.
+    pub(crate) registry: Option<String>,
+    /// Nothing where they are in a cluster.
+    credentials: Option<Credentials>,
+}
+
+#[derive(Debug)]
+struct Known {
+    registry: Registry,
+    source: Option<Placed<NamedSource>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    registries: Option<Vec<Placed<Entry>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(rename = "name")]
+    _name: String,
+    api_url: Placed<String>,
+    #[serde(default)]
+    prefix: Option<String>,
+    #[serde(default, rename = "ping")]
+    _ping: Flag,
+    credentials: Option<Placed<String>>,
+    credsexpire: Option<Placed<String>>,
+    tagsortmode: Option<Placed<String>>,
+    #[serde(default)]
+    insecure: Flag,
+    ca_file: Option<String>,
+    ca_data: Option<String>,
+    defaultns: Option<String>,
+    limit: Option<Placed<u32>>,
+    #[serde(default)]
+    default: Flag,
+}
+
+impl RegistriesConf {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or anything in it is wrong.
+    pub(crate) fn load(path: &Path) -> Result<Self> {
+        let (text, name) = input::read_text(path)?;
+        Self::parse(&text, &name)
+    }
+
+    fn parse(text: &str, path: &str) -> Result<Self> {
+        let text = Text::new(path, text);
+        let file: File = text.read()?;
+        let mut conf = Self { text, entries: Vec::new(), default: None };
+        let mut prefixes = HashSet::new();
+        for entry in file.registries.unwrap_or_default() {
+            let start = entry.start;
+            let is_default =
+                entry.value.default.0 || entry.value.prefix.as_deref().unwrap_or_default().is_empty();
+            let known = conf.known(entry.value)?;
+            if !prefixes.insert(known.registry.prefix.clone()) {
+                return Err(conf.at(start, Error::input("another registry has the same prefix")));
+            }
+            if is_default && conf.default.replace(conf.entries.len()).is_some() {
+                let error = Error::input("another registry is the default one already");
+                let hint = "one registry has `default: true`, or no `prefix`";
+                return Err(conf.at(start, error.hint(hint)));
+            }
+            conf.entries.push(known);
+        }
+        Ok(conf)
+    }
+
+    /// What images that name no registry are below, where that is not Docker Hub.
+    pub(crate) fn default_prefix(&self) -> Option<&str> {
+        self.default.map(|place| self.entries[place].registry.prefix.as_str())
+    }
+
+    /// What is said of the registry of an image. With credentials from elsewhere, those it names do not count.
+    ///
+    /// # Errors
+    /// If credentials are wanted that are kept in a cluster.
+    pub(crate) fn registry(
+        &self,
+        repository: &Repository,
+        credentials: Option<Credentials>,
+    ) -> Result<Option<Registry>> {
+        let fitting = self.entries.iter().filter(|known| repository.is_below(&known.registry.prefix));
+        let Some(known) = fitting.max_by_key(|known| known.registry.prefix.len()) else { return Ok(None) };
+        let credentials = match (credentials, &known.source) {
+            (None, Some(named)) => {
+                Some(named.value.credentials().map_err(|error| self.at(named.start, error))?)
+            }
+            (given, _) => given,
+        };
+        Ok(Some(Registry { credentials, ..known.registry.clone() }))
+    }
+
+    fn at(&self, start: u32, error: Error) -> Error {
+        error.at(self.text.place(start))
+    }
+
+    fn known(&self, entry: Entry) -> Result<Known> {
+        let Placed { value: api, start } = &entry.api_url;
+        let host = host(api).ok_or_else(|| {
+            let error = Error::input("`api_url` is no address of a registry");
+            self.at(*start, error.hint("write it as `https://host` or `http://host`"))
+        })?;
+        self.check(&entry)?;
+        let prefix = entry.prefix.filter(|prefix| !prefix.is_empty()).unwrap_or_else(|| host.to_owned());
+        let source = entry.credentials.map(|source| self.source(&source)).transpose()?;
+        // Nothing is checked by them then.
+        let trusted = |authorities: Option<String>| authorities.filter(|_| !entry.insecure.0);
+        let registry = Registry {
+            prefix,
+            api: Some(api.trim_end_matches('/').to_owned()),
+            insecure: entry.insecure.0,
+            ca_file: trusted(entry.ca_file),
+            ca_data: trusted(entry.ca_data),
+            default_namespace: entry.defaultns.filter(|namespace| !namespace.is_empty()),
+            rate_limit: entry.limit.map(|limit| f64::from(limit.value)),
+            ..Registry::default()
+        };
+        Ok(Known { registry, source })
+    }
+
+    /// Checks what has no effect here too.
+    fn check(&self, entry: &Entry) -> Result<()> {
+        if let Some(Placed { value: mode, start }) = &entry.tagsortmode
+            && !TAG_SORT_MODES.contains(&mode.to_lowercase().as_str())
+        {
+            let error = Error::input(format!("there is no `tagsortmode` `{mode}`"));
+            return Err(self.at(*start, error.hint("there are latest-first, latest-last and none")));
+        }
+        if let Some(Placed { value, start }) = &entry.credsexpire {
+            value.parse::<Age>().map_err(|error| self.at(*start, error))?;
+        }
+        match &entry.limit {
+            Some(Placed { value: 0, start }) => {
+                Err(self.at(*start, Error::input("`limit` is a number of requests in a second, above 0")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn source(&self, Placed { value, start }: &Placed<String>) -> Result<Placed<NamedSource>> {
+        let source = NamedSource::parse(value).map_err(|error| self.at(*start, error))?;
+        Ok(Placed { value: source, start: *start })
+    }
+}
+
+impl NamedSource {
+    /// Reads `[registry=]kind:value`.
+    ///
+    /// # Errors
+    /// If it is none; what it is instead may be a secret, and is not part of the error.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        if let Some(credentials) = source(text)? {
+            return Ok(Self { registry: None, credentials });
+        }
+        let (registry, rest) = text.split_once('=').ok_or_else(malformed)?;
+        if registry.is_empty() {
+            return Err(malformed());
+        }
+        let credentials = source(rest)?.ok_or_else(malformed)?;
+        Ok(Self { registry: Some(registry.to_owned()), credentials })
+    }
+
+    /// Where they are kept.
+    ///
+    /// # Errors
+    /// If they are in a cluster.
+    pub(crate) fn credentials(&self) -> Result<Credentials> {
+        self.credentials.clone().ok_or_else(|| {
+            let error =
+                Error::input("these credentials are in a Secret of a cluster, and no cluster is asked here");
+            error.hint("use `env:NAME` or `ext:/PROGRAM`, or log in with `docker login` and leave them out")
+        })
+    }
+}
+
+/// A source without its registry. Nothing where its kind is unknown, and nothing within where it is in a cluster.
+fn source(text: &str) -> Result<Option<Option<Credentials>>> {
+    let Some((kind, value)) = text.split_once(':').filter(|(_, value)| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let is_name = |text: &str| {
+        text.split_once('/')
+            .is_some_and(|(space, name)| !space.is_empty() && !name.is_empty() && !name.contains('/'))
+    };
+    Ok(Some(match kind.to_lowercase().as_str() {
+        "env" => Some(Credentials::Env(value.to_owned())),
+        "ext" if value.starts_with('/') => Some(Credentials::Command(vec![value.to_owned()])),
+        "ext" => {
+            let error = Error::input("the program of an `ext` source has no absolute path");
+            return Err(error.hint("write it as `ext:/PATH/TO/PROGRAM`"));
+        }
+        "pullsecret" if is_name(value) => None,
+        "secret" => match value.split_once('#') {
+            Some((secret, field)) if is_name(secret) && !field.is_empty() => None,
+            _ => return Err(malformed()),
+        },
+        "pullsecret" => return Err(malformed()),
+        _ => return Ok(None),
+    }))
+}
+
+fn malformed() -> Error {
+    let error = Error::input("this is no source of credentials");
+    error.hint(
+        "write `env:NAME` or `ext:/PROGRAM`, with `REGISTRY=` before it if need be; \
+         in a cluster also `secret:NAMESPACE/NAME#FIELD` or `pullsecret:NAMESPACE/NAME`",
+    )
+}
+
+/// The host of an address, with its port.
+fn host(api: &str) -> Option<&str> {
+    let rest = api.strip_prefix("https://").or_else(|| api.strip_prefix("http://"))?;
+    let host = rest.split('/').next()?;
+    (!host.is_empty() && !host.contains(['@', '?', '#'])).then_some(host)
+}
+
+/// A switch with all words that YAML 1.1 has for it, as the file is read by go-yaml v2.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flag(bool);
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl Visitor<'_> for Words {
+            type Value = Flag;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("true or false")
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Flag, E> {
+                Ok(Flag(value))
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Flag, E> {
+                match value {
+                    "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => Ok(Flag(true)),
+                    "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => Ok(Flag(false)),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(value), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: &str = include_str!("../../../testdata/image-updater/config/registries.conf");
+
+    fn parse(text: &str) -> Result<RegistriesConf> {
+        RegistriesConf::parse(text, "registries.conf")
+    }
+
+    fn of(conf: &RegistriesConf, repository: &str) -> Registry {
+        conf.registry(&repository.parse().unwrap(), None).unwrap().unwrap()
+    }
+
+    #[test]
+    fn every_field_is_read() {
+        let conf = parse(FULL).unwrap();
+        assert_eq!(conf.default_prefix(), Some("quay.io"));
+        let hub = of(&conf, "nginx");
+        assert_eq!(hub.api.as_deref(), Some("https://registry-1.docker.io"));
+        assert_eq!(hub.default_namespace.as_deref(), Some("library"));
+        assert_eq!(hub.credentials, Some(Credentials::Env("HUB_LOGIN".to_owned())));
+        let quay = of(&conf, "quay.io/other/app");
+        assert_eq!((quay.insecure, quay.rate_limit), (true, Some(10.0)));
+        assert_eq!(quay.ca_file, None, "nothing is checked by it");
+        let team = of(&conf, "quay.io/team/app");
+        assert_eq!(team.credentials, Some(Credentials::Command(vec!["/opt/login:v2".to_owned()])));
+        assert_eq!(team.ca_data.as_deref(), Some("-----BEGIN CERTIFICATE-----\n"));
+        assert_eq!(team.ca_file.as_deref(), Some("/etc/authorities.pem"));
+        assert_eq!(conf.registry(&"ghcr.io/a/b".parse().unwrap(), None).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_in_a_cluster_is_refused_where_it_is_wanted() {
+        let conf = parse(FULL).unwrap();
+        let repository: Repository = "registry.example.com/shop".parse().unwrap();
+        let error = conf.registry(&repository, None).unwrap_err();
+        assert_eq!(error.place().unwrap().to_string(), "registries.conf:32:16");
+        assert!(error.message().contains("in a Secret of a cluster"), "{error}");
+        let given = Credentials::Env("MINE".to_owned());
+        let registry = conf.registry(&repository, Some(given.clone())).unwrap().unwrap();
+        assert_eq!(registry.credentials, Some(given));
+    }
+
+    #[test]
+    fn sources_are_read_and_refused_without_a_word_of_theirs() {
+        let credentials = |text: &str| NamedSource::parse(text).unwrap().credentials;
+        let command = |path: &str| Some(Credentials::Command(vec![path.to_owned()]));
+        assert_eq!(credentials("env:A"), Some(Credentials::Env("A".to_owned())));
+        assert_eq!(credentials("ENV:A=B"), Some(Credentials::Env("A=B".to_owned())));
+        assert_eq!(credentials("ext:/a:b=c"), command("/a:b=c"));
+        assert_eq!(credentials("secret:a/b#c"), None);
+        assert_eq!(credentials("pullsecret:a/b"), None);
+        let named = NamedSource::parse("localhost:5000=ext:/a").unwrap();
+        assert_eq!((named.registry.as_deref(), named.credentials), (Some("localhost:5000"), command("/a")));
+        for text in [
+            "",
+            "ci:s3cret",
+            "s3cret",
+            "env:",
+            "ext:s3cret",
+            "=env:A",
+            "x=s3cret",
+            "secret:s3cret",
+            "secret:a/b",
+            "pullsecret:s3cret",
+            "pullsecret:a/b/s3cret",
+            "ci:s3cret=x",
+        ] {
+            let error = NamedSource::parse(text).unwrap_err();
+            assert!(!format!("{error:?}").contains("s3cret"), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_has_its_place() {
+        let one = |more: &str| format!("registries:\n- {{name: a, api_url: 'https://a.test', {more}}}\n");
+        for (text, place, message) in [
+            ("registry: []\n".to_owned(), "1:1", "unknown field `registry`"),
+            ("registries:\n- api_url: https://a.test\n".to_owned(), "2:3", "missing field `name`"),
+            ("registries:\n- name: a\n".to_owned(), "2:3", "missing field `api_url`"),
+            ("registries:\n- {name: a, api_url: a.test}\n".to_owned(), "2:22", "no address of a registry"),
+            (
+                "registries:\n- {name: a, api_url: 'https://u:p@a'}\n".to_owned(),
+                "2:22",
+                "no address of a registry",
+            ),
+            (one("token: x"), "2:40", "unknown field `token`"),
+            (one("limit: 0"), "2:47", "above 0"),
+            (one("limit: -1"), "2:47", "integer `-1`"),
+            (one("insecure: maybe"), "2:50", "expected true or false"),
+            (one("tagsortmode: newest"), "2:53", "no `tagsortmode` `newest`"),
+            (one("credsexpire: 5"), "2:53", "a unit is missing"),
+            (one("credentials: 'ci:s3cret'"), "2:53", "no source of credentials"),
+            (one("prefix: a}\n- {name: b, api_url: 'https://b.test', prefix: a"), "3:3", "same prefix"),
+            (
+                one("prefix: a, default: on}\n- {name: b, api_url: 'https://b.test', default: y"),
+                "3:3",
+                "the default one already",
+            ),
+        ] {
+            let error = parse(&text).unwrap_err();
+            let found = error.place().map(ToString::to_string).unwrap_or_default();
+            assert!(error.message().contains(message), "{text}: {error}");
+            assert_eq!(found, format!("registries.conf:{place}"), "{text}: {error}");
+        }
+        assert!(parse("registries:\n").unwrap().entries.is_empty());
+    }
+}
