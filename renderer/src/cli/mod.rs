@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::output;
 use crate::report::Reporter;
 
-/// Renders Kustomize overlays to Kubernetes manifests
+/// Renders Kustomize overlays and Helm charts to Kubernetes manifests
 #[derive(Parser, Debug)]
 #[command(name = "renderer", version, disable_help_subcommand = true, args_override_self = true)]
 #[command(arg_required_else_help = true, propagate_version = false)]
