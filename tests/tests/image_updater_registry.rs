@@ -178,6 +178,59 @@ mod credentials {
     }
 }
 
+mod authorities {
+    use super::*;
+
+    fn certified() -> DockerRegistry {
+        let registry = DockerRegistry::start(RegistryHabits { tls: true, ..RegistryHabits::default() });
+        registry.push_image("team/app", "1.0.0", "linux/amd64", "2024-01-01T00:00:00Z");
+        registry
+    }
+
+    #[test]
+    fn are_trusted_where_a_configuration_names_them() {
+        let registry = certified();
+        let host = registry.host();
+        let image = format!("{host}/team/app");
+        let pem = registry.authority().pem();
+        let folder = Folder::with(&[("deploy/ca.pem", pem)]);
+        let start = "apiVersion: image-updater/v1alpha1\nkind: Config\nupdates: []\nregistries:\n";
+        let inline = pem.replace('\n', "\n    ");
+        for trust in
+            ["caFile: ca.pem".to_owned(), "insecure: true".to_owned(), format!("caData: |\n    {inline}")]
+        {
+            // The file is beside the configuration.
+            folder.write("deploy/iu.yaml", &format!("{start}- prefix: {host}\n  {trust}\n"));
+            let arguments = ["test", &image, "--config", "deploy/iu.yaml", "-o", "json"];
+            assert_eq!(decision(&run(&folder, &arguments, &[]))["chosen"], "1.0.0", "{trust}");
+        }
+        let entry = format!("registries:\n- name: test\n  prefix: {host}\n  api_url: https://{host}\n");
+        for trust in [
+            "ca_file: deploy/ca.pem".to_owned(),
+            "insecure: yes".to_owned(),
+            format!("ca_data: |\n    {inline}"),
+        ] {
+            folder.write("registries.conf", &format!("{entry}  {trust}\n"));
+            let arguments = ["test", &image, "--registries-conf-path", "registries.conf", "-o", "json"];
+            assert_eq!(decision(&run(&folder, &arguments, &[]))["chosen"], "1.0.0", "{trust}");
+        }
+    }
+
+    #[test]
+    fn are_needed_and_have_to_be_some() {
+        let registry = certified();
+        let host = registry.host();
+        let folder = Folder::with(&[("ca.pem", "none")]);
+        let ask = |trust: &str| {
+            folder.write("iu.yaml", &config(&host, &format!("  api: https://{host}\n{trust}")));
+            run(&folder, &["test", &format!("{host}/team/app"), "--config", "iu.yaml"], &[])
+        };
+        fails(&ask(""), "trust its authority");
+        fails(&ask("  caFile: ca.pem\n"), "the certificate authority for `localhost` holds no certificate");
+        fails(&ask("  caFile: missing.pem\n"), "cannot read `missing.pem`");
+    }
+}
+
 mod lists {
     use super::*;
 

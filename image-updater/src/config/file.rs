@@ -1,5 +1,7 @@
 //! What may be written in `image-updater.yaml`. The JSON schema is made from these types.
 
+use std::path::Path;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -7,7 +9,7 @@ use super::yaml::Placed;
 use crate::forge::FORGES;
 use crate::{edit, policy};
 
-/// The configuration of image-updater.
+/// The configuration of image-updater. Files that it names are looked for in its folder.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(title = "image-updater.yaml")]
@@ -84,6 +86,41 @@ pub enum Credentials {
     DockerConfig(String),
     /// A program, and what it is told, that prints `user:password`.
     Command(Vec<String>),
+}
+
+impl Registry {
+    /// With its files looked for in a folder.
+    pub(super) fn within(mut self, folder: &Path) -> Self {
+        self.ca_file = self.ca_file.map(|path| within(folder, path));
+        self.credentials = self.credentials.map(|credentials| credentials.within(folder));
+        self
+    }
+}
+
+impl Credentials {
+    /// With its file looked for in a folder; programs are where the machine has them.
+    pub(super) fn within(self, folder: &Path) -> Self {
+        match self {
+            Self::File(path) => Self::File(within(folder, path)),
+            Self::DockerConfig(path) => Self::DockerConfig(within(folder, path)),
+            Self::Env(_) | Self::Command(_) => self,
+        }
+    }
+}
+
+impl SigningKey {
+    /// With its file looked for in a folder; what GnuPG has is known by name.
+    pub(super) fn within(mut self, folder: &Path) -> Self {
+        if self.format == SignatureFormat::Ssh {
+            self.file = within(folder, self.file);
+        }
+        self
+    }
+}
+
+fn within(folder: &Path, path: String) -> String {
+    // What is here already keeps the name that it was given.
+    if folder == Path::new(".") { path } else { folder.join(path).display().to_string() }
 }
 
 /// A key that commits are signed with.

@@ -59,15 +59,15 @@ impl Config {
         let file: file::File = text.read()?;
         let checker = Checker { text: &text };
         checker.registries(&file.registries)?;
+        let registries = file.registries.into_iter().map(|registry| registry.value.within(&folder)).collect();
+        let signing_keys: Vec<_> = file.signing_keys.into_iter().map(|key| key.within(&folder)).collect();
         let mut git = file.git;
-        let (files, delivery) = checker.git(git.as_ref(), folder, &file.signing_keys)?;
+        let credentials = git.as_mut().and_then(|git| git.value.credentials.take());
+        let git_credentials = credentials.map(|credentials| credentials.within(&folder));
+        let (files, delivery) = checker.git(git.as_ref(), folder, &signing_keys)?;
         let updates = checker.updates(&file.updates)?;
-        Ok(Self {
-            registries: file.registries.into_iter().map(|registry| registry.value).collect(),
-            signing_keys: file.signing_keys,
-            git_credentials: git.as_mut().and_then(|git| git.value.credentials.take()),
-            batch: Batch { files, delivery, updates },
-        })
+        let batch = Batch { files, delivery, updates };
+        Ok(Self { registries, signing_keys, git_credentials, batch })
     }
 }
 
@@ -366,6 +366,22 @@ mod tests {
         assert!(updates[1].pins_digest && updates[2].suspended);
         assert_eq!(updates[1].spots[0].paths.digest.as_deref(), Some("worker.image.digest"));
         assert_eq!(updates[2].spots[0].policy.as_deref(), Some("flux-system:nginx"));
+    }
+
+    #[test]
+    fn files_are_looked_for_in_the_folder_of_the_configuration() {
+        let config = Config::parse(FULL, "image-updater.yaml", PathBuf::from("/conf")).unwrap();
+        assert_eq!(config.registries[0].ca_file.as_deref(), Some("/conf/certificates/registry.pem"));
+        let text = "apiVersion: image-updater/v1alpha1\nkind: Config\nupdates: []\nregistries:\n\
+                    - {prefix: a, caFile: ca.pem, credentials: {file: ../login}}\n\
+                    - {prefix: b, credentials: {command: [login]}}\n\
+                    signingKeys: [{name: a, format: ssh, file: key}, {name: b, format: openpgp, file: ABCD}]\n";
+        let config = Config::parse(text, "image-updater.yaml", PathBuf::from("conf")).unwrap();
+        assert_eq!(config.registries[0].ca_file.as_deref(), Some("conf/ca.pem"));
+        assert_eq!(config.registries[0].credentials, Some(Credentials::File("conf/../login".to_owned())));
+        assert_eq!(config.registries[1].credentials, Some(Credentials::Command(vec!["login".to_owned()])));
+        let keys: Vec<&str> = config.signing_keys.iter().map(|key| key.file.as_str()).collect();
+        assert_eq!(keys, ["conf/key", "ABCD"]);
     }
 
     /// A fault on its own, put into a file that is right without it.
