@@ -425,7 +425,11 @@ mod metadata {
             let is = |content: &str| registry::Digest::of(content.as_bytes()).as_str() == asked;
             match asked {
                 "list" => Reply::new(200).body(r#"{"tags": ["1.0", "1.1", "1.2", "1.3"]}"#),
-                "1.0" | "1.1" => Reply::new(200).body(manifest(config)),
+                "1.0" | "1.1" => {
+                    let body = manifest(config);
+                    let digest = registry::Digest::of(body.as_bytes());
+                    Reply::new(200).header(format!("Docker-Content-Digest: {digest}")).body(body)
+                }
                 "1.2" => Reply::new(200).body(manifest(timeless)),
                 _ if is(config) => Reply::new(200).body(config),
                 _ if is(timeless) => Reply::new(200).body(timeless),
@@ -444,7 +448,13 @@ mod metadata {
         assert_eq!(newest(&["--ignore-tags", "1.[23]"]).code, Some(0));
         // Nobody needs to know how old they are.
         server.requests();
-        assert_eq!(decide(&folder, &format!("{image}:1.0"), &[])["chosen"], "1.3");
+        let running = format!("{image}:1.0");
+        assert_eq!(decide(&folder, &running, &[])["chosen"], "1.3");
         assert_eq!(server.requests(), ["GET /v2/team/app/tags/list"]);
+        // Registries count no download where only the digest is asked for.
+        let decided = decide(&folder, &running, &["--update-strategy", "digest", "--no-cache"]);
+        assert_eq!(decided["chosen"], "1.0");
+        let asked = ["GET /v2/team/app/tags/list", "HEAD /v2/team/app/manifests/1.0"];
+        assert_eq!(server.requests(), asked);
     }
 }

@@ -318,6 +318,14 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_without_a_prefix_is_the_default_registry() {
+        let conf = parse("registries:\n- {name: ours, api_url: 'http://r.test:5000/'}\n").unwrap();
+        assert_eq!(conf.default_prefix(), Some("r.test:5000"));
+        assert_eq!(of(&conf, "r.test:5000/a").api.as_deref(), Some("http://r.test:5000"));
+        assert_eq!(parse("registries: []\n").unwrap().default_prefix(), None);
+    }
+
+    #[test]
     fn what_is_in_a_cluster_is_refused_where_it_is_wanted() {
         let conf = parse(FULL).unwrap();
         let repository: Repository = "registry.example.com/shop".parse().unwrap();
