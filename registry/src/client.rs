@@ -1,6 +1,6 @@
 //! The client: what can be asked of registries. Threads share it, and with it tokens, limits and connections.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +17,7 @@ use crate::problem::Subject;
 use crate::reference::{Reference, Repository};
 use crate::settings::Options;
 use crate::tags::{self, TagList};
+use crate::traffic::Traffic;
 use crate::web::{Webs, size};
 
 /// What a registry says of itself is short.
@@ -188,6 +189,17 @@ impl Client {
                 .hint("the registry, or something on the way, changed it"));
         }
         Ok(Manifest { digest, bytes: read.body })
+    }
+
+    /// What registries were asked so far, by their hosts.
+    #[must_use]
+    pub fn traffic(&self) -> BTreeMap<String, Traffic> {
+        let endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut traffic: BTreeMap<String, Traffic> = BTreeMap::new();
+        for ((registry, _), endpoint) in endpoints.iter() {
+            *traffic.entry(registry.clone()).or_default() += endpoint.traffic();
+        }
+        traffic
     }
 
     fn endpoint(&self, repository: &Repository) -> Result<Arc<Endpoint>> {

@@ -15,6 +15,7 @@ use crate::problem::{self, Subject};
 use crate::reference::{DOCKER_HUB, Repository};
 use crate::retry::{Failure, is_passing, retry_after, with_retries};
 use crate::settings::{Options, RegistrySettings, Retry};
+use crate::traffic::{Counter, Traffic};
 use crate::web::{Answer, Request, Web, Webs};
 
 /// Where Docker Hub's API is.
@@ -30,6 +31,7 @@ pub(crate) struct Endpoint {
     limiter: Limiter,
     authenticator: Authenticator,
     retry: Retry,
+    counter: Counter,
 }
 
 /// What is asked.
@@ -66,6 +68,7 @@ impl Endpoint {
             limiter: Limiter::new(settings),
             authenticator: Authenticator::new(registry, is_plain, source, &options.user_agent, options.retry),
             retry: options.retry,
+            counter: Counter::default(),
         })
     }
 
@@ -174,7 +177,9 @@ impl Endpoint {
 
     fn ask(&self, call: &Call<'_>, header: Option<&HeaderValue>) -> Result<(Permit<'_>, Answer), Failure> {
         let permit = self.limiter.enter(self.retry.patience).map_err(|wait| self.paused(wait))?;
-        Ok((permit, self.web.send(call.request(header))?))
+        self.counter.request();
+        let answer = self.web.send(call.request(header)).inspect_err(|_| self.counter.failure())?;
+        Ok((permit, answer))
     }
 
     fn judge<T>(
@@ -184,9 +189,13 @@ impl Endpoint {
         receive: impl FnOnce(Answer) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let status = answer.status;
+        if status == StatusCode::NOT_MODIFIED {
+            self.counter.unchanged();
+        }
         if status.is_success() || status == StatusCode::NOT_MODIFIED {
             return receive(answer);
         }
+        self.counter.failure();
         let wait = retry_after(&answer.headers);
         let error = problem::error(&self.registry, call.repository, call.subject, answer);
         if error.kind() == ErrorKind::RateLimited || is_passing(status) {
@@ -205,6 +214,7 @@ impl Endpoint {
     }
 
     fn unauthorized(&self, call: &Call<'_>, answer: Answer) -> Error {
+        self.counter.failure();
         let has_credential = self.authenticator.has_credential(&self.asked_for(call));
         let error = problem::error(&self.registry, call.repository, call.subject, answer);
         if error.kind() != ErrorKind::Unauthorized {
@@ -215,6 +225,11 @@ impl Endpoint {
         } else {
             error.hint(format!("there are no credentials for `{}`: log in, or check the name", self.registry))
         }
+    }
+
+    /// What was asked so far.
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.counter.traffic()
     }
 
     /// Says what was asked for where an error does not.

@@ -37,6 +37,7 @@ mod retry;
 mod secret;
 mod settings;
 mod tags;
+mod traffic;
 mod web;
 
 pub use client::Client;
@@ -52,3 +53,4 @@ pub use reference::{DOCKER_HUB, Reference, Repository, is_tag};
 pub use secret::Secret;
 pub use settings::{ClientCertificate, Options, RegistrySettings, Retry};
 pub use tags::TagList;
+pub use traffic::Traffic;
