@@ -2,6 +2,7 @@
 //! data, filled by whoever plans a round.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// One image that goes from one version to another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,15 @@ pub struct Named {
     pub namespace: String,
     /// The name.
     pub name: String,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
 }
 
 impl Change {

@@ -13,6 +13,7 @@ use crate::change::{Change, Named};
 use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::forge::{self, BodyTemplate, DEFAULT_BODY, Proposal};
+use crate::gate::Gate;
 use crate::message::{
     BranchTemplate, FLUX_MESSAGE, MessageTemplate, Set, Subject, fingerprint, read_sets, sets_of, target_key,
     title,
@@ -32,6 +33,8 @@ pub(crate) struct Server<'s> {
     pub(crate) signer: Option<&'s dyn Sign>,
     /// For pull requests.
     pub(crate) forge: Option<&'s forge::Settings>,
+    /// What is passed before anything that others see. Whoever asked for the delivery says when it is over.
+    pub(crate) gate: &'s Gate,
 }
 
 /// What came of a batch.
@@ -41,7 +44,23 @@ pub(crate) struct Delivered {
     /// The branch with the last of the commits; nothing where there was nothing to push.
     pub(crate) pushed: Option<Tip>,
     pub(crate) commits: Vec<ObjectId>,
+    /// What was pushed, image by image.
+    pub(crate) written: Vec<Written>,
     pub(crate) request: Option<forge::Outcome>,
+}
+
+/// A change with the commit that has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    pub(crate) change: Change,
+    pub(crate) commit: ObjectId,
+}
+
+impl Delivered {
+    /// Nothing was pushed.
+    pub(crate) fn nothing(plan: Plan) -> Self {
+        Self { plan, pushed: None, commits: Vec::new(), written: Vec::new(), request: None }
+    }
 }
 
 /// Plans on the branch's files, without a push.
@@ -77,11 +96,12 @@ pub(crate) fn deliver(
     let plan = Plan::joined(parts.into_iter().map(|part| part.plan));
     let changes: Vec<Change> = plan.changes().cloned().collect();
     if changes.is_empty() {
-        return Ok(Delivered { plan, pushed: None, commits: Vec::new(), request: None });
+        return Ok(Delivered::nothing(plan));
     }
     let branch = delivery.branch(&tip, &changes)?;
     let mut delivered = delivery.publish(Some(branch.clone()), waiting)?;
     if let Some(request) = request {
+        server.gate.begin()?;
         delivered.request = Some(delivery.propose(request, &branch, &tip, &changes)?);
     }
     Ok(delivered)
@@ -174,23 +194,31 @@ impl Deliverer<'_> {
             options: self.batch.delivery.options.clone(),
         };
         let publisher = Publisher { mirror, remote, target: &target, authorship, signer };
-        let mut last = None;
+        let (mut last, mut changes) = (Plan::joined([]), Vec::new());
         let published = publisher.publish(waiting, |tree| -> Result<Vec<gitremote::Change>> {
+            // An earlier try that was lost is over.
+            self.server.gate.end();
             let tip = Tip { branch: String::new(), commit: tree.commit() };
             let parts = self.plan(tree, Some(&tip))?;
-            let changes = parts.iter().map(|part| self.commit(part)).collect::<Result<Vec<_>>>()?;
-            last = Some(Plan::joined(parts.into_iter().map(|part| part.plan)));
-            Ok(changes.into_iter().flatten().collect())
+            let commits = parts.iter().map(|part| self.commit(part)).collect::<Result<Vec<_>>>()?;
+            let commits: Vec<gitremote::Change> = commits.into_iter().flatten().collect();
+            let of_part = |part: &Part| part.plan.changes().cloned().collect::<Vec<Change>>();
+            changes = parts.iter().map(of_part).filter(|changes| !changes.is_empty()).collect();
+            last = Plan::joined(parts.into_iter().map(|part| part.plan));
+            if !commits.is_empty() {
+                self.server.gate.begin()?;
+            }
+            Ok(commits)
         })?;
-        let plan = last.unwrap_or_else(|| Plan::joined([]));
-        Ok(match published {
-            gitremote::Published::Unchanged { .. } => {
-                Delivered { plan, pushed: None, commits: Vec::new(), request: None }
-            }
-            gitremote::Published::Pushed { tip, commits, .. } => {
-                Delivered { plan, pushed: Some(tip), commits, request: None }
-            }
-        })
+        let gitremote::Published::Pushed { tip, commits, .. } = published else {
+            return Ok(Delivered::nothing(last));
+        };
+        let of_commit = |(changes, commit): (Vec<Change>, &ObjectId)| {
+            let commit = *commit;
+            changes.into_iter().map(move |change| Written { change, commit })
+        };
+        let written = changes.into_iter().zip(&commits).flat_map(of_commit).collect();
+        Ok(Delivered { plan: last, pushed: Some(tip), commits, written, request: None })
     }
 
     fn commit(&self, part: &Part) -> Result<Option<gitremote::Change>> {

@@ -3,11 +3,13 @@
 //! Choosing, planning and editing are functions over data; registries, git and the command line are thin edges
 //! around them. [`cli::main`] is the way in of the binary.
 
+mod audit;
 pub mod change;
 mod choose;
 pub mod cli;
 pub mod config;
 mod criteria;
+mod daemon;
 mod decision;
 mod deliver;
 mod diff;
@@ -18,6 +20,7 @@ pub mod files;
 mod filter;
 mod find;
 pub mod forge;
+mod gate;
 mod input;
 pub mod look;
 pub mod message;

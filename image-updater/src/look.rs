@@ -4,6 +4,7 @@
 //! of tags; only what the rules then find lacking is asked for. Refused: to decide while anything of that is not known.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -27,6 +28,16 @@ pub struct Look<'c> {
     recorded: HashMap<Repository, Vec<Tag>>,
     /// By repository and platforms: which of its images count for the time of a tag depends on these.
     known: Mutex<HashMap<View, Shared<Known>>>,
+    listener: Option<Listener<'c>>,
+}
+
+/// Who hears of every decision as it is made.
+struct Listener<'l>(&'l (dyn Fn(&Decision) + Sync));
+
+impl fmt::Debug for Listener<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 /// A value that one thread fills while the others that need it wait.
@@ -51,13 +62,27 @@ impl<'c> Look<'c> {
             lists: Mutex::default(),
             recorded: HashMap::new(),
             known: Mutex::default(),
+            listener: None,
         }
     }
 
     /// Tags that were recorded, and no registry to ask.
     #[must_use]
     pub fn recorded(tags: HashMap<Repository, Vec<Tag>>) -> Self {
-        Self { client: None, lists: Mutex::default(), recorded: tags, known: Mutex::default() }
+        Self {
+            client: None,
+            lists: Mutex::default(),
+            recorded: tags,
+            known: Mutex::default(),
+            listener: None,
+        }
+    }
+
+    /// Has somebody hear of every decision as it is made.
+    #[must_use]
+    pub fn heard_by(mut self, listener: &'c (dyn Fn(&Decision) + Sync)) -> Self {
+        self.listener = Some(Listener(listener));
+        self
     }
 
     /// Decides about an image by what its registry says.
@@ -70,6 +95,14 @@ impl<'c> Look<'c> {
         rules: &Rules,
         question: &Question<'_>,
     ) -> Result<Decision> {
+        let decision = self.consider(repository, rules, question)?;
+        if let Some(Listener(listener)) = &self.listener {
+            listener(&decision);
+        }
+        Ok(decision)
+    }
+
+    fn consider(&self, repository: &Repository, rules: &Rules, question: &Question<'_>) -> Result<Decision> {
         let platforms = rules.platforms().iter().map(ToString::to_string).collect();
         let shared = Arc::clone(lock(&self.known).entry((repository.clone(), platforms)).or_default());
         let mut shared = lock(&shared);

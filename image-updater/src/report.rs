@@ -36,7 +36,7 @@ pub(crate) fn note(message: &str) {
 }
 
 /// A text with its control characters made visible, so that input cannot write to the terminal.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let hidden = |character: char| character.is_control() && character != '\n';
     text.chars().map(|character| if hidden(character) { '\u{fffd}' } else { character }).collect()
 }

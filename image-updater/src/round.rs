@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use registry::Repository;
 
-use crate::change::{Change, Edit, Version as Changed};
+use crate::change::{Change, Edit, Named, Version as Changed};
 use crate::choose::{Question, Rules};
 use crate::decision::{Decision, Standing as Verdict};
 use crate::edit::{self, Paths, Policy, Request, Source, Standing, TARGETS, Target, Version};
@@ -61,6 +61,8 @@ pub struct Report {
     pub name: String,
     /// The image.
     pub image: String,
+    /// Whose image it is, where the configuration knows applications.
+    pub application: Option<Named>,
     /// What became of it.
     pub outcome: Outcome,
     /// What is not wrong, but may not be meant.
@@ -87,6 +89,21 @@ pub enum Outcome {
     Changed(Box<Change>),
     /// It could not be decided about, or not be written.
     Failed(Error),
+}
+
+impl Outcome {
+    /// It in a word.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Suspended => "suspended",
+            Self::Current(_) => "current",
+            Self::NoChoice(_) => "none",
+            Self::Held { .. } => "held",
+            Self::Changed(_) => "changed",
+            Self::Failed(_) => "failed",
+        }
+    }
 }
 
 impl Plan {
@@ -158,6 +175,7 @@ impl Round<'_> {
             reports.push(Report {
                 name: update.name.clone(),
                 image: update.image.clone(),
+                application: update.application.clone(),
                 outcome,
                 warnings,
             });

@@ -3,8 +3,10 @@
 mod check;
 mod completion;
 mod explain;
+mod holds;
 mod question;
 mod registry_flags;
+mod run;
 mod schema;
 mod set;
 mod test;
@@ -42,6 +44,10 @@ enum Command {
     Check(check::Arguments),
     /// Bring images up to date, in files or with a pushed commit
     Update(update::Arguments),
+    /// Keep images up to date, round after round, until stopped
+    Run(run::Arguments),
+    /// List images that a person has set back, and that wait for another version
+    Holds(holds::Arguments),
     /// Print the JSON schema of the configuration
     Schema(schema::Arguments),
     /// Print a completion script for a shell
@@ -85,6 +91,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Explain(arguments) => explain::run(*arguments),
         Command::Check(arguments) => return check::run(&arguments),
         Command::Update(arguments) => update::run(&arguments),
+        Command::Run(arguments) => return run::run(arguments),
+        Command::Holds(arguments) => holds::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

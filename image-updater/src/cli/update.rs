@@ -1,5 +1,6 @@
 //! `image-updater update`: one round, from registry tags to files or to a pushed commit.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -7,9 +8,11 @@ use gitremote::Waiting;
 
 use super::Format;
 use super::work::{self, Work, WorkFlags};
+use crate::audit::AuditLog;
 use crate::deliver::{self, Delivered};
 use crate::error::{Error, Result};
 use crate::files::Folder;
+use crate::gate::Gate;
 use crate::report;
 use crate::round::{Plan, Round};
 use crate::work::Files;
@@ -24,6 +27,9 @@ Examples:
 
   # commit it to the repository that the configuration names
   image-updater update --push
+
+  # and keep a record of every change
+  image-updater update --push --audit-log /var/log/image-updater.jsonl
 
   # or open a pull request, or bring the open one up to date
   image-updater update --pr";
@@ -48,12 +54,17 @@ pub(super) struct Arguments {
     /// Show what would change, as without any of these
     #[arg(long, group = "delivery")]
     dry_run: bool,
+    /// Add a line of JSON to this file for every change that was pushed
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "commit", "dry_run"])]
+    audit_log: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let work = arguments.work.load()?;
     let plan = if arguments.push || arguments.pr {
-        push(&work, arguments.pr)?
+        // A log that cannot be written is found out before anything is pushed.
+        let audit = arguments.audit_log.as_deref().map(AuditLog::open).transpose()?;
+        push(&work, arguments.pr, audit)?
     } else {
         let plan = work.plan()?;
         if arguments.write || arguments.commit {
@@ -82,16 +93,17 @@ fn write(work: &Work, plan: &Plan, commits: bool) -> Result<()> {
     Ok(())
 }
 
-fn push(work: &Work, with_request: bool) -> Result<Plan> {
+fn push(work: &Work, with_request: bool, audit: Option<AuditLog>) -> Result<Plan> {
     let look = work.look();
     let round = Round { look: &look, now: work.now };
     let mut random = random;
     let mut sleep = |pause: Duration| std::thread::sleep(pause);
     let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
-    let delivered = work.on_server(|server| {
+    let delivered = work.on_server(&Gate::default(), work.now, |server| {
         deliver::deliver(&work.config.batch, &round, server, &mut waiting, with_request)
     })?;
     tell(&delivered);
+    audit.map_or(Ok(()), |mut audit| audit.note(&delivered, work.now))?;
     Ok(delivered.plan)
 }
 
@@ -108,7 +120,7 @@ fn tell(delivered: &Delivered) {
 }
 
 /// Chance enough to keep two that met from meeting again.
-fn random() -> u64 {
+pub(super) fn random() -> u64 {
     let mut bytes = [0; 8];
     // Without a source of randomness all wait equally long.
     let _ = getrandom::fill(&mut bytes);

@@ -16,6 +16,7 @@ use crate::config::{Config, Credentials, SignatureFormat};
 use crate::deliver::Server;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Folder;
+use crate::gate::Gate;
 use crate::look::Look;
 use crate::round::{Outcome, Plan, Report, Round};
 use crate::tags::{Tag, from_json};
@@ -56,12 +57,18 @@ pub(super) struct WorkFlags {
 /// A configuration with what is needed to work it off.
 pub(super) struct Work {
     pub(super) config: Config,
-    client: registry::Client,
+    pub(super) client: registry::Client,
     recorded: Option<HashMap<Repository, Vec<Tag>>>,
     pub(super) now: Timestamp,
 }
 
 impl WorkFlags {
+    /// A configuration with all that is in it, as it is worked off again and again.
+    pub(super) fn of(config: PathBuf, tags_from: Option<PathBuf>) -> Self {
+        let (names, now, no_cache, output) = (Vec::new(), None, false, Format::default());
+        Self { config, names, tags_from, now, no_cache, output }
+    }
+
     pub(super) fn load(&self) -> Result<Work> {
         let mut config = Config::load(&self.config)?;
         if let Some(missing) = self.names.iter().find(|name| !has(&config, name)) {
@@ -111,20 +118,31 @@ impl Work {
         let round = Round { look: &look, now: self.now };
         match &self.config.batch.files {
             Files::Folder(folder) => Ok(round.plan(&self.config.batch, &Folder::new(folder))),
-            Files::Remote { .. } => {
-                self.on_server(|server| crate::deliver::look(&self.config.batch, &round, server))
-            }
+            Files::Remote { .. } => self.on_server(&Gate::default(), self.now, |server| {
+                crate::deliver::look(&self.config.batch, &round, server)
+            }),
+        }
+    }
+
+    /// The repository to push to, and the branch that is read.
+    pub(super) fn repository(&self) -> Result<(&str, Option<&str>)> {
+        match &self.config.batch.files {
+            Files::Remote { url, branch } => Ok((url, branch.as_deref())),
+            Files::Folder(_) => Err(Error::input("the configuration names no repository to push to")
+                .hint("name one with `git.url`, or write the files here with `update --write`")),
         }
     }
 
     /// Hands over the server that the configuration names.
-    pub(super) fn on_server<T>(&self, work: impl FnOnce(&Server<'_>) -> Result<T>) -> Result<T> {
-        let Files::Remote { url, branch } = &self.config.batch.files else {
-            return Err(Error::input("the configuration names no repository to push to")
-                .hint("name one with `git.url`, or write the files here with `--write`"));
-        };
+    pub(super) fn on_server<T>(
+        &self,
+        gate: &Gate,
+        now: Timestamp,
+        work: impl FnOnce(&Server<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let (url, branch) = self.repository()?;
         let account = self.config.git_credentials.as_ref().map(account).transpose()?;
-        let remote = Remote { url: url.clone(), access: access(account.as_ref()) };
+        let remote = Remote { url: url.to_owned(), access: access(account.as_ref()) };
         let mirror = match registries::cache_folder() {
             Some(cache) => Mirror::cached(&cache.join("git"), &remote)?,
             None => Mirror::temporary()?,
@@ -137,16 +155,17 @@ impl Work {
         let person = Person { name, email };
         work(&Server {
             remote: &remote,
-            branch: branch.as_deref(),
+            branch,
             mirror: &mirror,
             authorship: &Authorship {
                 author: person.clone(),
                 committer: person,
-                time: self.now.as_second(),
+                time: now.as_second(),
                 sign_off: delivery.sign_off,
             },
             signer: signer.as_deref(),
             forge: forge.as_ref(),
+            gate,
         })
     }
 
@@ -258,30 +277,30 @@ pub(super) struct Line<'p> {
 
 impl<'p> Line<'p> {
     fn of(report: &'p Report) -> Self {
-        let line = |outcome, from, to, reason: String| Self {
+        let line = |from, to, reason: String| Self {
             name: &report.name,
             image: &report.image,
-            outcome,
+            outcome: report.outcome.as_str(),
             from,
             to,
             reason,
             files: Vec::new(),
         };
         match &report.outcome {
-            Outcome::Suspended => line("suspended", None, None, "left alone for now".to_owned()),
-            Outcome::Current(version) => line("current", Some(version.clone()), None, String::new()),
-            Outcome::NoChoice(reason) => line("none", None, None, reason.clone()),
+            Outcome::Suspended => line(None, None, "left alone for now".to_owned()),
+            Outcome::Current(version) => line(Some(version.clone()), None, String::new()),
+            Outcome::NoChoice(reason) => line(None, None, reason.clone()),
             Outcome::Held { at, version } => {
                 let reason = "a person has set it back; it waits for another version".to_owned();
-                line("held", Some(at.clone()), Some(version.clone()), reason)
+                line(Some(at.clone()), Some(version.clone()), reason)
             }
             Outcome::Changed(change) => {
                 let mut files: Vec<&str> = change.edits.iter().map(|edit| edit.file.as_str()).collect();
                 files.dedup();
                 let to = Some(change.new.full());
-                Self { files, ..line("changed", Some(change.old.full()), to, change.reason.clone()) }
+                Self { files, ..line(Some(change.old.full()), to, change.reason.clone()) }
             }
-            Outcome::Failed(error) => line("failed", None, None, error.to_string()),
+            Outcome::Failed(error) => line(None, None, error.to_string()),
         }
     }
 

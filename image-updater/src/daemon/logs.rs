@@ -1,0 +1,174 @@
+//! What is said on standard error while rounds go on, in lines of text or JSON: a line for every image in every round at
+//! `info`, why each tag was chosen or not at `debug`. Fields are named as Argo CD Image Updater names them.
+//!
+//! Only what is said here is shown. What the libraries below have to say is not, for it may hold what nobody is to read.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use registry::Repository;
+use tracing::level_filters::LevelFilter;
+use tracing::{Level, debug, error, info, warn};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::decision::Decision;
+use crate::deliver::Delivered;
+use crate::error::{Error, ErrorKind, Result};
+use crate::report::visible;
+use crate::round::{Outcome, Report};
+
+/// Lines of log, as text or as JSON.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// For machines
+    Json,
+}
+
+/// What is said.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogLevel {
+    /// What failed
+    Error,
+    /// What may not be meant, too
+    Warn,
+    /// What was decided, too
+    Info,
+    /// Why each tag was chosen or not, too
+    Debug,
+}
+
+/// How a round went, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub(super) applications: usize,
+    pub(super) considered: usize,
+    pub(super) skipped: usize,
+    pub(super) updated: usize,
+    pub(super) errors: usize,
+}
+
+/// Has what is said go to standard error, once for the process.
+///
+/// # Errors
+/// Where it goes somewhere already.
+pub(crate) fn start_logs(format: LogFormat, level: LogLevel) -> Result<()> {
+    let level = match level {
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+    };
+    let ours = Targets::new().with_target(env!("CARGO_CRATE_NAME"), level);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
+    let started = match format {
+        LogFormat::Text => tracing_subscriber::registry().with(ours).with(layer).try_init(),
+        LogFormat::Json => {
+            let layer = layer.json().flatten_event(true).with_current_span(false).with_span_list(false);
+            tracing_subscriber::registry().with(ours).with(layer).try_init()
+        }
+    };
+    started.map_err(|error| Error::new(ErrorKind::Environment, format!("cannot log: {error}")))
+}
+
+/// Whether anybody is told why a tag was chosen or not.
+pub(super) fn tells_reasons() -> bool {
+    tracing::enabled!(Level::DEBUG)
+}
+
+pub(super) fn listening(address: SocketAddr) {
+    info!(%address, "answers /healthz, /readyz and /metrics");
+}
+
+pub(super) fn stopping(signal: i32) {
+    info!(signal, "stops");
+}
+
+pub(super) fn failure(message: &str) {
+    error!("{}", visible(message));
+}
+
+/// A configuration is in force.
+pub(super) fn configured(images: usize, applications: usize) {
+    info!(images, applications, "works by this configuration");
+}
+
+/// An error with what it concerns.
+pub(super) fn error(error: &Error, what: &str) {
+    let (place, hint) = (error.place().map(ToString::to_string), error.help().map(visible));
+    error!(error = visible(error.message()), place, hint, "{what}");
+}
+
+/// What became of an image.
+pub(super) fn report(report: &Report) {
+    let repository = report.image.parse::<Repository>().ok();
+    let image_registry = repository.as_ref().map(Repository::registry);
+    let image_name = repository.as_ref().map_or(report.image.as_str(), Repository::name);
+    let image_alias = Some(report.name.as_str()).filter(|name| *name != report.image);
+    let application = report.application.as_ref().map(ToString::to_string);
+    for warning in &report.warnings {
+        warn!(image_name, image_alias, image_registry, application, "{}", visible(warning));
+    }
+    let outcome = report.outcome.as_str();
+    match &report.outcome {
+        Outcome::Suspended => info!(image_name, image_alias, image_registry, application, "{outcome}"),
+        Outcome::Current(image_tag) => {
+            info!(image_name, image_alias, image_registry, application, image_tag, "{outcome}");
+        }
+        Outcome::NoChoice(reason) => {
+            info!(image_name, image_alias, image_registry, application, reason, "{outcome}");
+        }
+        Outcome::Held { at, version } => {
+            let (image_tag, held_from) = (at, version);
+            info!(image_name, image_alias, image_registry, application, image_tag, held_from, "{outcome}");
+        }
+        Outcome::Changed(change) => {
+            let (image_tag, image_digest) = (change.new.tag.as_deref(), change.new.digest.as_deref());
+            let (from, reason) = (change.old.full(), visible(&change.reason));
+            info!(
+                image_name,
+                image_alias, image_registry, application, image_tag, image_digest, from, reason, "{outcome}"
+            );
+        }
+        Outcome::Failed(failure) => {
+            let place = failure.place().map(ToString::to_string);
+            let (error, hint) = (visible(failure.message()), failure.help().map(visible));
+            error!(image_name, image_alias, image_registry, application, error, place, hint, "{outcome}");
+        }
+    }
+}
+
+/// Why each tag was chosen or not.
+pub(super) fn reasons(decision: &Decision) {
+    for verdict in &decision.decisions {
+        let (image, image_tag, rule) = (&decision.image, &verdict.tag, verdict.rule);
+        debug!(image, image_tag, rule, reason = visible(&verdict.reason), "{}", verdict.verdict.as_str());
+    }
+}
+
+/// What was pushed, and asked of the forge.
+pub(super) fn delivered(delivered: &Delivered) {
+    if let Some(tip) = &delivered.pushed {
+        let commits = delivered.commits.len();
+        info!(branch = tip.branch, commit = %tip.commit, commits, "pushed");
+    }
+    if let Some(request) = &delivered.request {
+        info!(url = request.url, "pull request {}", request.action.as_str());
+        request.warnings.iter().for_each(|warning| warn!("{}", visible(&warning.to_string())));
+    }
+}
+
+/// How a round went, in the words that people look for in Argo CD Image Updater's logs.
+pub(super) fn summary(summary: Summary, duration: Duration) {
+    let Summary { applications, considered, skipped, updated, errors } = summary;
+    let seconds = duration.as_secs_f64();
+    info!(
+        seconds,
+        "Processing results: applications={applications} images_considered={considered} \
+         images_skipped={skipped} images_updated={updated} errors={errors}"
+    );
+}
