@@ -116,6 +116,12 @@ impl Folder {
     /// Where it cannot be run.
     #[must_use]
     pub fn run_at_home(&self, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+        Self::finish(self.at_home(program, arguments, variables), "")
+    }
+
+    /// A program as [`Self::run_at_home`] runs it, for a test that has more to do with it.
+    #[must_use]
+    pub fn at_home(&self, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
         let mut command = Command::new(program);
         let foreign = ["GIT_", "SSH_", "SSL_", "DOCKER_", "RENDERER_", "KUSTOMIZE_", "CLICOLOR"];
         for name in std::env::vars().map(|(name, _)| name) {
@@ -132,7 +138,7 @@ impl Folder {
             .env_remove("XDG_CONFIG_HOME")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .envs(variables.iter().copied());
-        Self::finish(command, "")
+        command
     }
 
     fn finish(mut command: Command, stdin: &str) -> Outcome {
