@@ -10,7 +10,7 @@ use registry::Platform;
 use crate::error::{Error, Result};
 
 /// What a person asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Criteria {
     /// The policy, by its name.
     pub strategy: String,
@@ -24,9 +24,11 @@ pub struct Criteria {
     pub keep_suffix: bool,
     /// For `semver`: pre-releases count.
     pub prerelease: bool,
+    /// For `semver`: a tag has three numbers, whatever the constraint and the current tag have.
+    pub strict_versions: bool,
     /// Tags that count: `any`, or `regexp:` and an expression.
     pub allow_tags: Option<String>,
-    /// Tags that do not count, as globs.
+    /// Tags that do not count, as globs, or `regexp:` and an expression.
     pub ignore_tags: Vec<String>,
     /// An expression that tags match.
     pub filter_tags: Option<String>,
@@ -49,6 +51,7 @@ impl Default for Criteria {
             order: None,
             keep_suffix: false,
             prerelease: false,
+            strict_versions: false,
             allow_tags: None,
             ignore_tags: Vec::new(),
             filter_tags: None,
@@ -67,6 +70,7 @@ pub(crate) mod option {
     pub(crate) const ORDER: &str = "order";
     pub(crate) const KEEP_SUFFIX: &str = "keep-suffix";
     pub(crate) const PRERELEASE: &str = "prerelease";
+    pub(crate) const STRICT_VERSIONS: &str = "strict-versions";
 }
 
 impl Criteria {
@@ -78,6 +82,7 @@ impl Criteria {
             (option::ORDER, self.order.is_some()),
             (option::KEEP_SUFFIX, self.keep_suffix),
             (option::PRERELEASE, self.prerelease),
+            (option::STRICT_VERSIONS, self.strict_versions),
         ]
         .into_iter()
         .filter_map(|(name, is_set)| is_set.then_some(name))

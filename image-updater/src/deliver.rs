@@ -240,9 +240,8 @@ impl Deliverer<'_> {
             Some(text) => BranchTemplate::parse("pushBranch", text)?,
             None => BranchTemplate::default(),
         };
-        let (values, name) = (BTreeMap::new(), self.name());
-        let subject = Subject { name: &name, changes, automation: None, values: &values };
-        template.render(&subject, &self.key(tip))
+        let name = self.name();
+        template.render(&subject(&self.batch.delivery, &name, changes), &self.key(tip))
     }
 
     fn key(&self, tip: &Tip) -> String {
@@ -264,7 +263,7 @@ impl Deliverer<'_> {
         let client = forge::Client::new(&self.server.remote.url, &settings)?;
         let name = self.name();
         let heading = match &request.title {
-            Some(text) => rendered("pullRequest.title", text, &name, changes)?,
+            Some(text) => rendered(&self.batch.delivery, "pullRequest.title", text, &name, changes)?,
             None => message(&self.batch.delivery, &name, changes)?,
         };
         let body = BodyTemplate::parse("body.md", DEFAULT_BODY)?.render(&name, changes)?;
@@ -287,20 +286,19 @@ impl Deliverer<'_> {
 /// The message of a commit, without trailers.
 pub(crate) fn message(delivery: &Delivery, name: &str, changes: &[Change]) -> Result<String> {
     match (&delivery.message, delivery.words) {
-        (Some(text), _) => rendered("message", text, name, changes),
-        (None, Words::Flux) => rendered("message", FLUX_MESSAGE, name, changes),
-        (None, Words::ArgoCd) => {
-            let values = BTreeMap::new();
-            let subject = Subject { name, changes, automation: None, values: &values };
-            MessageTemplate::default().render(&subject)
-        }
+        (Some(text), _) => rendered(delivery, "message", text, name, changes),
+        (None, Words::Flux) => rendered(delivery, "message", FLUX_MESSAGE, name, changes),
+        (None, Words::ArgoCd) => MessageTemplate::default().render(&subject(delivery, name, changes)),
     }
 }
 
-fn rendered(field: &str, text: &str, name: &str, changes: &[Change]) -> Result<String> {
-    let values = BTreeMap::new();
-    let subject = Subject { name, changes, automation: None, values: &values };
-    MessageTemplate::parse(field, text, &values)?.render(&subject)
+/// What templates are told, with what the configuration hands to them.
+fn subject<'s>(delivery: &'s Delivery, name: &'s str, changes: &'s [Change]) -> Subject<'s> {
+    Subject { name, changes, automation: delivery.automation.as_ref(), values: &delivery.values }
+}
+
+fn rendered(delivery: &Delivery, field: &str, text: &str, name: &str, changes: &[Change]) -> Result<String> {
+    MessageTemplate::parse(field, text, &delivery.values)?.render(&subject(delivery, name, changes))
 }
 
 /// Whether we set this before, so that a person has set it back since.
@@ -358,4 +356,23 @@ pub(crate) fn commit_in_place(folder: &Path, plan: &Plan, delivery: &Delivery) -
     let line = complaint.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
     Err(Error::input(format!("git does not commit: {}", gitremote::redact(line)))
         .hint("the files are written; commit them by hand"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::{Named, Version};
+
+    #[test]
+    fn a_message_has_what_the_configuration_hands_to_it() {
+        let delivery = Delivery {
+            message: Some("{{ .AutomationObject }} in {{ .Values.cluster }}".to_owned()),
+            words: Words::Flux,
+            values: BTreeMap::from([("cluster".to_owned(), "prod".to_owned())]),
+            automation: Some(Named { namespace: "flux-system".to_owned(), name: "all".to_owned() }),
+            ..Delivery::default()
+        };
+        let change = Change { old: Version::of_tag("1"), new: Version::of_tag("2"), ..Change::default() };
+        assert_eq!(message(&delivery, "x", &[change]).unwrap(), "flux-system/all in prod\n");
+    }
 }

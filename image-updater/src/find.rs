@@ -42,14 +42,15 @@ impl Edit {
 /// # Errors
 /// When a place must not be edited, or there is none.
 pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>> {
-    let mut search = Search { request, texts: Vec::new(), seen: 0 };
-    for path in within {
-        // A link is followed if it was named, and only then.
-        search.visit(&disk::locate(path, disk::root_of(path))?, path, 0)?;
-    }
-    let policies = search.policies();
+    let named: Vec<PathBuf> =
+        within.iter().map(|path| disk::locate(path, disk::root_of(path))).collect::<Result<_>>()?;
+    // Every spelling of an image's name has its last part.
+    let name = &request.version.name;
+    let last = name.rsplit('/').next().unwrap_or(name);
+    let texts = texts(&named, &|_, text| text.contains(last) || text.contains(edit::MARKER_KEY))?;
+    let policies = policies(&texts, request);
     let mut edits = Vec::new();
-    for text in search.texts {
+    for text in texts {
         edits.extend(edit_file(text, request, &policies)?);
     }
     if edits.is_empty() {
@@ -60,14 +61,27 @@ pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>>
     Ok(edits)
 }
 
-/// A file that may hold the image.
-struct Text {
-    path: PathBuf,
-    text: String,
+/// The texts of files and of the YAML files in folders that are wanted by their path and text, in the order of their
+/// paths.
+///
+/// # Errors
+/// When one cannot be read, or there are too many.
+pub(crate) fn texts(within: &[PathBuf], is_wanted: &dyn Fn(&Path, &str) -> bool) -> Result<Vec<Text>> {
+    let mut search = Search { is_wanted, texts: Vec::new(), seen: 0 };
+    for path in within {
+        search.visit(path, path, 0)?;
+    }
+    Ok(search.texts)
 }
 
-struct Search<'r> {
-    request: &'r Request,
+/// A file that is wanted.
+pub(crate) struct Text {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+struct Search<'w> {
+    is_wanted: &'w dyn Fn(&Path, &str) -> bool,
     texts: Vec<Text>,
     seen: usize,
 }
@@ -103,34 +117,32 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Keeps a file that has the last part of the image's name, which every spelling has, or a marker.
+    /// Keeps a text that is wanted.
     fn read(&mut self, path: &Path) -> Result<()> {
         let bytes = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
         let Ok(text) = String::from_utf8(bytes) else { return Ok(()) };
-        let name = &self.request.version.name;
-        let last = name.rsplit('/').next().unwrap_or(name);
-        if text.contains(last) || text.contains(edit::MARKER_KEY) {
+        if (self.is_wanted)(path, &text) {
             self.texts.push(Text { path: path.to_owned(), text });
         }
         Ok(())
     }
+}
 
-    /// The policies of the image: the one that was named, or those whose markers show it in any file.
-    fn policies(&self) -> Vec<Policy> {
-        if let Some(policy) = &self.request.policy {
-            return vec![policy.clone()];
-        }
-        let mut policies = Vec::new();
-        for Text { path, text } in &self.texts {
-            let path = path.display().to_string();
-            for policy in edit::policies_of(&Source { path: &path, text }, &self.request.version) {
-                if !policies.contains(&policy) {
-                    policies.push(policy);
-                }
+/// The policies of the image: the one that was named, or those whose markers show it in any file.
+fn policies(texts: &[Text], request: &Request) -> Vec<Policy> {
+    if let Some(policy) = &request.policy {
+        return vec![policy.clone()];
+    }
+    let mut policies = Vec::new();
+    for Text { path, text } in texts {
+        let path = path.display().to_string();
+        for policy in edit::policies_of(&Source { path: &path, text }, &request.version) {
+            if !policies.contains(&policy) {
+                policies.push(policy);
             }
         }
-        policies
     }
+    policies
 }
 
 fn is_yaml(path: &Path) -> bool {

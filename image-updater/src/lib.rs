@@ -12,6 +12,7 @@ mod criteria;
 mod daemon;
 mod decision;
 mod deliver;
+pub mod dialect;
 mod diff;
 mod disk;
 mod edit;

@@ -415,7 +415,8 @@ fn request(spot: &Spot, version: &Version) -> Result<(&'static Target, Request)>
         digest: path(&spot.paths.digest)?,
     };
     let policy = spot.policy.as_deref().map(Policy::parse).transpose()?;
-    let request = Request { version: version.clone(), paths, policy, insists: spot.creates };
+    let image_name = spot.image_name.clone();
+    let request = Request { version: version.clone(), paths, policy, image_name, insists: spot.creates };
     request.check(target)?;
     Ok((target, request))
 }

@@ -3,6 +3,7 @@
 //! Configuration files make it, our own and those of the dialects, and a round works it off. It holds
 //! no credentials and no text of files, so that it may be compared, printed and kept.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::criteria::Criteria;
 use crate::error::Place;
 
 /// Images that are written to one branch of one repository, in one commit and one push.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Where the files are.
     pub files: Files,
@@ -44,6 +45,10 @@ pub struct Delivery {
     pub message: Option<String>,
     /// In whose words the templates are.
     pub words: Words,
+    /// What templates find as `.Values`.
+    pub values: BTreeMap<String, String>,
+    /// The ImageUpdateAutomation that templates find as `.AutomationObject`.
+    pub automation: Option<Named>,
     /// Who commits: a name and an address.
     pub author: Option<(String, String)>,
     /// Whether the committer signs off.
@@ -84,7 +89,7 @@ pub struct PullRequest {
 }
 
 /// One image, and where it is written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Update {
     /// What reports call it: an alias, or the image.
     pub name: String,
@@ -119,6 +124,8 @@ pub struct Spot {
     pub paths: SpotPaths,
     /// For Flux: whose markers count, `namespace:name`.
     pub policy: Option<String>,
+    /// For the images of Kustomize: what manifests call the image, where that is another name.
+    pub image_name: Option<String>,
     /// Whether a file without a place for the image gets one.
     pub creates: bool,
 }

@@ -4,6 +4,7 @@ mod check;
 mod completion;
 mod explain;
 mod holds;
+mod import;
 mod question;
 mod registry_flags;
 mod run;
@@ -48,6 +49,8 @@ enum Command {
     Run(run::Arguments),
     /// List images that a person has set back, and that wait for another version
     Holds(holds::Arguments),
+    /// Print a configuration made from what is written for Flux or Argo CD Image Updater
+    Import(import::Arguments),
     /// Print the JSON schema of the configuration
     Schema(schema::Arguments),
     /// Print a completion script for a shell
@@ -93,6 +96,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Update(arguments) => update::run(&arguments),
         Command::Run(arguments) => return run::run(arguments),
         Command::Holds(arguments) => holds::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

@@ -54,7 +54,7 @@ struct CriteriaFlags {
     /// Tags that count: `any`, or `regexp:` and an expression
     #[arg(long, value_name = "MATCH", allow_hyphen_values = true)]
     allow_tags: Option<String>,
-    /// Tags that do not count, as a glob; may be repeated
+    /// Tags that do not count, as a glob, or `regexp:` and an expression; may be repeated
     #[arg(long, value_name = "GLOB", action = ArgAction::Append, allow_hyphen_values = true)]
     ignore_tags: Vec<String>,
     /// An expression that tags must match
@@ -72,6 +72,9 @@ struct CriteriaFlags {
     /// semver: pre-releases count
     #[arg(long)]
     prerelease: bool,
+    /// semver: a tag needs three numbers, whatever the constraint and the current tag have
+    #[arg(long)]
+    strict_versions: bool,
     /// How long a tag must have been there, such as `3d` or `1h30m`
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     min_age: Option<String>,
@@ -103,6 +106,7 @@ impl CriteriaFlags {
             order: self.order.map(order),
             keep_suffix: self.keep_suffix,
             prerelease: self.prerelease,
+            strict_versions: self.strict_versions,
             allow_tags: self.allow_tags,
             ignore_tags: self.ignore_tags,
             filter_tags: self.filter_tags,

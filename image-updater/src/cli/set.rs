@@ -106,6 +106,7 @@ fn request(arguments: &Arguments) -> Result<Request> {
         digest: path(&arguments.digest_path)?,
     };
     Ok(Request {
+        image_name: None,
         version: Version::parse(&arguments.image)?,
         paths,
         policy: arguments.policy.as_deref().map(Policy::parse).transpose()?,

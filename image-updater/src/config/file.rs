@@ -1,5 +1,6 @@
 //! What may be written in `image-updater.yaml`. The JSON schema is made from these types.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -160,6 +161,14 @@ pub(super) struct Git {
     pub(super) push_options: Vec<String>,
     /// Where the credentials for it are kept.
     pub(super) credentials: Option<Credentials>,
+    /// Whose words the templates are in.
+    #[serde(default)]
+    pub(super) templates: Words,
+    /// What templates find as `.Values`.
+    #[serde(default)]
+    pub(super) template_values: BTreeMap<String, String>,
+    /// What templates find as `.AutomationObject`, as `NAMESPACE/NAME`.
+    pub(super) automation: Option<String>,
     /// Who commits.
     pub(super) author: Option<Author>,
     /// The message of commits, as a template.
@@ -174,6 +183,17 @@ pub(super) struct Git {
     pub(super) commit_per_application: bool,
     /// A pull request for what is pushed.
     pub(super) pull_request: Option<PullRequest>,
+}
+
+/// Whose variables and defaults templates have.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Words {
+    /// Those of Argo CD Image Updater.
+    #[default]
+    ArgoCd,
+    /// Those of Flux.
+    Flux,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -206,6 +226,8 @@ pub(super) struct PullRequest {
 pub(super) struct Update {
     /// How often they are looked at, such as `5m`.
     pub(super) interval: Option<Placed<String>>,
+    /// Whose images they are, as `NAMESPACE/NAME`.
+    pub(super) application: Option<String>,
     /// They are left alone for now.
     #[serde(default)]
     pub(super) suspend: bool,
@@ -253,9 +275,12 @@ pub(super) struct Policy {
     /// semver: pre-releases count.
     #[serde(default)]
     pub(super) prerelease: bool,
+    /// semver: a tag has three numbers, whatever the constraint and the current tag have.
+    #[serde(default)]
+    pub(super) strict_versions: bool,
     /// Tags that count: `any`, or `regexp:` and an expression.
     pub(super) allow_tags: Option<String>,
-    /// Tags that do not count, as globs.
+    /// Tags that do not count, as globs, or `regexp:` and an expression.
     #[serde(default)]
     pub(super) ignore_tags: Vec<String>,
     /// An expression that tags must match.
@@ -300,6 +325,8 @@ pub(super) struct Target {
     pub(super) digest_path: Option<String>,
     /// Flux: whose markers count, as `NAMESPACE:NAME`.
     pub(super) policy: Option<String>,
+    /// Images of Kustomize: what manifests call the image, where that is another name.
+    pub(super) image_name: Option<String>,
     /// A file without a place for the image gets one.
     #[serde(default)]
     pub(super) create: bool,

@@ -6,7 +6,7 @@
 
 mod file;
 mod registries_conf;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use std::time::Duration;
 use registry::Reference;
 use schemars::schema_for;
 
+use crate::change::Named;
 use crate::choose::Rules;
 use crate::criteria::{Age, Criteria, Order};
 use crate::edit::{Options, Parts, TARGETS};
@@ -56,8 +57,21 @@ impl Config {
     /// If anything in it is wrong.
     pub fn parse(text: &str, path: &str, folder: PathBuf) -> Result<Self> {
         let text = Text::new(path, text);
-        let file: file::File = text.read()?;
-        let checker = Checker { text: &text };
+        Self::check(text.read()?, &text, folder)
+    }
+
+    /// Reads the configurations of a text, as `import` prints them: each document is one.
+    ///
+    /// # Errors
+    /// If anything in one of them is wrong.
+    pub fn parse_all(text: &str, path: &str, folder: &Path) -> Result<Vec<Self>> {
+        let text = Text::new(path, text);
+        let read = |root| Self::check(text.read_node(root)?, &text, folder.to_owned());
+        text.documents()?.iter().map(read).collect()
+    }
+
+    fn check(file: file::File, text: &Text, folder: PathBuf) -> Result<Self> {
+        let checker = Checker { text };
         checker.registries(&file.registries)?;
         let registries = file.registries.into_iter().map(|registry| registry.value.within(&folder)).collect();
         let signing_keys: Vec<_> = file.signing_keys.into_iter().map(|key| key.within(&folder)).collect();
@@ -161,7 +175,11 @@ impl Checker<'_> {
             }
             let interval = update.interval.as_ref().map(|interval| self.interval(interval)).transpose()?;
             for image in &update.images {
-                if image.value.name.as_ref().is_some_and(|name| !names.insert(name.clone())) {
+                // Two resources may call images of one Application alike.
+                let named =
+                    update.application.as_ref().map(|application| (application, &image.value.image.value));
+                let name = image.value.name.as_ref().map(|name| (named, name));
+                if name.is_some_and(|name| !names.insert(name)) {
                     return Err(self.at(image.start)(Error::input("another image has the same name")));
                 }
                 work.push(self.image(update, image, interval)?);
@@ -208,7 +226,7 @@ impl Checker<'_> {
             criteria,
             pins_digest: value.pin_digest,
             spots: targets.iter().map(|target| self.spot(target)).collect::<Result<_>>()?,
-            application: None,
+            application: update.application.as_deref().map(named),
             interval,
             suspended: update.suspend,
             place: self.text.place(*start),
@@ -253,6 +271,9 @@ impl Checker<'_> {
             return Err(refuse(format!("`policy` is not for the target `{}`", kind.name)));
         }
         let leads_out = |path: &str| path.starts_with('/') || path.split('/').any(|part| part == "..");
+        if spot.image_name.is_some() && (!kind.renames || has_paths) {
+            return Err(refuse("`imageName` is for the images of Kustomize".to_owned()));
+        }
         if spot.path.is_empty() || leads_out(&spot.path) {
             return Err(refuse(format!("`{}` is no path within the repository", spot.path)));
         }
@@ -264,7 +285,12 @@ fn delivery(git: &file::Git) -> Delivery {
     Delivery {
         branch: git.push_branch.clone(),
         message: git.message.clone(),
-        words: work::Words::default(),
+        words: match git.templates {
+            file::Words::ArgoCd => work::Words::ArgoCd,
+            file::Words::Flux => work::Words::Flux,
+        },
+        values: git.template_values.clone(),
+        automation: git.automation.as_deref().map(named),
         author: git.author.as_ref().map(|author| (author.name.clone(), author.email.clone())),
         sign_off: git.sign_off,
         signing_key: git.signing_key.as_ref().map(|key| key.value.clone()),
@@ -278,6 +304,12 @@ fn delivery(git: &file::Git) -> Delivery {
             draft: request.draft,
         }),
     }
+}
+
+/// Reads `NAMESPACE/NAME`, or a name alone.
+fn named(text: &str) -> Named {
+    let (namespace, name) = text.split_once('/').unwrap_or(("", text));
+    Named { namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
 fn criteria(policy: &file::Policy) -> Result<Criteria> {
@@ -294,6 +326,7 @@ fn criteria(policy: &file::Policy) -> Result<Criteria> {
         order: policy.order.map(order),
         keep_suffix: policy.keep_suffix,
         prerelease: policy.prerelease,
+        strict_versions: policy.strict_versions,
         allow_tags: policy.allow_tags,
         ignore_tags: policy.ignore_tags,
         filter_tags: policy.filter_tags,
@@ -321,6 +354,7 @@ fn spot(target: &file::Target) -> Spot {
             digest: target.digest_path,
         },
         policy: target.policy,
+        image_name: target.image_name,
         creates: target.create,
     }
 }
@@ -384,6 +418,29 @@ mod tests {
         assert_eq!(keys, ["conf/key", "ABCD"]);
     }
 
+    #[test]
+    fn a_text_may_have_several_configurations() {
+        let one = |rest: &str, target: &str| {
+            format!(
+                "apiVersion: image-updater/v1alpha1\nkind: Config\n{rest}updates:\n- application: argocd/web\n  images:\n  \
+                 - {{image: nginx, name: a, targets: [{{{target}}}]}}\n"
+            )
+        };
+        let git = "git: {templates: flux, templateValues: {a: '1'}, automation: flux-system/all}\n";
+        let text =
+            [one(git, "kind: manifest, path: a"), one("", "kind: kustomization, path: a, imageName: b")];
+        let configs = Config::parse_all(&text.join("---\n"), "f", Path::new(".")).unwrap();
+        let delivery = &configs[0].batch.delivery;
+        let named = |namespace: &str, name: &str| Named { namespace: namespace.into(), name: name.into() };
+        assert_eq!(delivery.words, work::Words::Flux);
+        assert_eq!(delivery.values.get("a").map(String::as_str), Some("1"));
+        assert_eq!(delivery.automation, Some(named("flux-system", "all")));
+        let update = &configs[1].batch.updates[0];
+        assert_eq!(update.application, Some(named("argocd", "web")));
+        assert_eq!(update.spots[0].image_name.as_deref(), Some("b"));
+        assert!(parse(&text.join("---\n")).is_err(), "a file has one");
+    }
+
     /// A fault on its own, put into a file that is right without it.
     #[test]
     fn a_fault_has_its_place() {
@@ -406,6 +463,7 @@ mod tests {
             (target("{kind: manifest, path: a, tagPath: b}"), "5:30", "has no paths"),
             (target("{kind: flux, path: a}"), "5:30", "needs a `policy`"),
             (target("{kind: manifest, path: a, policy: 'b:c'}"), "5:30", "`policy` is not for"),
+            (target("{kind: manifest, path: a, imageName: b}"), "5:30", "`imageName` is for"),
             (target("{kind: manifest, path: ../a}"), "5:30", "no path within the repository"),
             (target("{kind: manifest, path: /a}"), "5:30", "no path within the repository"),
             (policy("strategy: newest"), "5:66", "there is no strategy `newest`"),

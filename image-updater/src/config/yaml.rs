@@ -14,7 +14,7 @@ use serde::de::{
     MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::{Deserialize, forward_to_deserialize_any};
-use yamltree::{Dialect, DuplicateKeys, Entry, Expansion, Kind, Node, ParseOptions, Resolved, Source, Span};
+use yamltree::{Dialect, DuplicateKeys, Entry, Expansion, Kind, Node, ParseOptions, Resolved, Span};
 
 use crate::error::{Error, Place, Result};
 
@@ -33,17 +33,28 @@ const VALUE: &str = "$value";
 
 /// A text that places are told in.
 #[derive(Clone, Debug)]
-pub(crate) struct Text(Source);
+pub(crate) struct Text {
+    path: String,
+    text: Arc<str>,
+    /// Where lines begin: a text of many documents is asked for many places.
+    lines: Vec<usize>,
+}
 
 impl Text {
     pub(crate) fn new(path: &str, text: &str) -> Self {
-        Self(Source { name: path.to_owned(), text: Arc::from(text) })
+        let lines = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { path: path.to_owned(), text: Arc::from(text), lines }
     }
 
     /// Where a byte is.
     pub(crate) fn place(&self, start: u32) -> Place {
-        let (line, column) = self.0.line_column(start);
-        Place { path: self.0.name.clone(), line, column }
+        let mut at = (start as usize).min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let line = self.lines.partition_point(|begin| *begin <= at);
+        let begin = self.lines[line - 1];
+        Place { path: self.path.clone(), line, column: self.text[begin..at].chars().count() + 1 }
     }
 
     /// Reads the only document of the text.
@@ -51,18 +62,38 @@ impl Text {
     /// # Errors
     /// If it is no YAML, or no such value.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
-        let options = ParseOptions { duplicate_keys: DuplicateKeys::Refuse, ..ParseOptions::default() };
-        let refuse =
-            |error: &yamltree::Error| Error::input(error.message()).at(self.place(error.span().start));
-        let documents = yamltree::parse(&self.0.text, 0, &options).map_err(|error| refuse(&error))?;
-        let mut documents = documents.into_iter().map(|document| document.root);
-        let mut root = documents.next().ok_or_else(|| Error::input("the file is empty").at(self.place(0)))?;
+        let mut documents = self.documents()?.into_iter();
+        let root = documents.next().ok_or_else(|| Error::input("the file is empty").at(self.place(0)))?;
         if let Some(second) = documents.next() {
             let error = Error::input("the file has more than one document");
             return Err(error.at(self.place(second.span.start)));
         }
-        root.expand_aliases(Expansion::Decoded(Dialect::V3)).map_err(|error| refuse(&error))?;
-        T::deserialize(Reader(&root)).map_err(|fault| {
+        self.read_node(&root)
+    }
+
+    /// The roots of all documents of the text.
+    ///
+    /// # Errors
+    /// If it is no YAML.
+    pub(crate) fn documents(&self) -> Result<Vec<Node>> {
+        let options = ParseOptions { duplicate_keys: DuplicateKeys::Refuse, ..ParseOptions::default() };
+        let refuse =
+            |error: &yamltree::Error| Error::input(error.message()).at(self.place(error.span().start));
+        let documents = yamltree::parse(&self.text, 0, &options).map_err(|error| refuse(&error))?;
+        let expanded = |document: yamltree::Document| {
+            let mut root = document.root;
+            root.expand_aliases(Expansion::Decoded(Dialect::V3)).map_err(|error| refuse(&error))?;
+            Ok(root)
+        };
+        documents.into_iter().map(expanded).collect()
+    }
+
+    /// Reads a part of the text.
+    ///
+    /// # Errors
+    /// If it is no such value.
+    pub(crate) fn read_node<T: DeserializeOwned>(&self, node: &Node) -> Result<T> {
+        T::deserialize(Reader(node)).map_err(|fault| {
             let start = fault.span.map_or(0, |span| span.start);
             Error::input(fault.message).at(self.place(start))
         })

@@ -5,7 +5,7 @@ use yamledit::{Anchors, Edits, ErrorKind, File, New, Path};
 use yamltree::{Kind, Node};
 
 use super::helm_values::{at_path, values};
-use super::{Outcome, Parts, Request, Source};
+use super::{Outcome, Parts, Request, Source, is_same_name};
 use crate::error::Result;
 
 /// Edits sources of one file.
@@ -44,7 +44,7 @@ impl<'f> Sources<'f> {
         let Some(kustomize) = self.below(node, &["kustomize"])?.filter(|node| node.is_mapping()) else {
             return Ok(false);
         };
-        let image: New = self.request.version.reference("").as_str().into();
+        let image: New = self.request.image_override().as_str().into();
         match self.below(kustomize, &["images"])? {
             Some(images) => self.edits.push(images, image),
             None => self.edits.insert(kustomize, "images", New::Sequence(vec![image])),
@@ -61,6 +61,10 @@ impl<'f> Sources<'f> {
             None => (None, text),
         };
         let name = Parts::split(new).name;
+        if let Some(wanted) = &self.request.image_name {
+            let is_called = is_same_name(old.unwrap_or(name), wanted);
+            return is_called.then(|| self.request.image_override());
+        }
         let is_of = |name: &str| !name.is_empty() && version.is_of(name);
         if !(is_of(name) || old.is_some_and(is_of)) {
             return None;

@@ -8,7 +8,7 @@ use super::{Options, Outcome, Request, Source, Target};
 use crate::error::{Error, Result};
 
 pub(super) const TARGET: Target =
-    Target { name: "application", options: Options::MaybePaths, creates_file: false, edit };
+    Target { name: "application", options: Options::MaybePaths, renames: true, creates_file: false, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;
@@ -106,6 +106,21 @@ mod tests {
         ] {
             let text = |item: &str| app(&format!("    kustomize:\n      images:\n      {item}"));
             check("application", &[], &[("r.test/a:v2", &text(before), &text(after))]);
+        }
+    }
+
+    #[test]
+    fn what_manifests_call_the_image_leads_to_it() {
+        for (before, after) in [
+            ("- app=r.test/old:v1\n", "- app=r.test/a:v2\n"),
+            ("- app:v1\n", "- app=r.test/a:v2\n"),
+            ("- b=r.test/a:v1\n", "- b=r.test/a:v1\n      - app=r.test/a:v2\n"),
+        ] {
+            let text = |item: &str| app(&format!("    kustomize:\n      images:\n      {item}"));
+            let rows = [("r.test/a:v2", text(before), text(after))];
+            let rows =
+                rows.each_ref().map(|(image, before, after)| (*image, before.as_str(), after.as_str()));
+            check("application", &[("image-name", "app")], &rows);
         }
     }
 

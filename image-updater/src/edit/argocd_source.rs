@@ -10,7 +10,7 @@ use super::{Options, Outcome, Request, Source, Target};
 use crate::error::Result;
 
 pub(super) const TARGET: Target =
-    Target { name: "argocd-source", options: Options::MaybePaths, creates_file: true, edit };
+    Target { name: "argocd-source", options: Options::MaybePaths, renames: true, creates_file: true, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;
@@ -80,7 +80,7 @@ fn fill(sources: &mut Sources<'_>) -> Result<()> {
 }
 
 fn images(request: &Request) -> (String, New) {
-    let image = request.version.reference("").as_str().into();
+    let image = request.image_override().as_str().into();
     ("kustomize".to_owned(), New::Mapping(vec![("images".to_owned(), New::Sequence(vec![image]))]))
 }
 
@@ -123,6 +123,8 @@ mod tests {
                 ("a:v2", "helm: {}\n", "helm: {}\nkustomize:\n  images:\n  - a:v2\n"),
             ],
         );
+        let called = "kustomize:\n  images:\n  - app=a:v2\n";
+        check("argocd-source", &[("image-name", "app")], &[("a:v2", "", called)]);
         let parameter = "- name: image.tag\n    value: v2\n    forceString: true\n";
         check(
             "argocd-source",

@@ -9,7 +9,7 @@ use super::{Options, Outcome, Parts, Request, Source, Target, Version};
 use crate::error::Result;
 
 pub(super) const TARGET: Target =
-    Target { name: "helmvalues", options: Options::None, creates_file: false, edit };
+    Target { name: "helmvalues", options: Options::None, renames: false, creates_file: false, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;

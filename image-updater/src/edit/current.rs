@@ -154,6 +154,7 @@ mod tests {
 
     fn request(version: &str) -> Request {
         Request {
+            image_name: None,
             version: Version::parse(version).unwrap(),
             paths: Paths::default(),
             policy: None,

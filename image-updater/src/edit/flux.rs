@@ -14,7 +14,7 @@ pub(super) use marker::Part;
 pub(crate) use marker::{KEY as MARKER_KEY, Policy};
 
 pub(crate) const TARGET: Target =
-    Target { name: "flux", options: Options::Policy, creates_file: false, edit };
+    Target { name: "flux", options: Options::Policy, renames: false, creates_file: false, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let Some(policy) = &request.policy else { return Ok(Outcome::NotThere) };

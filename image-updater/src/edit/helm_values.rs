@@ -8,7 +8,7 @@ use super::{Options, Outcome, Request, Source, Target, Version};
 use crate::error::{Error, Result};
 
 pub(super) const TARGET: Target =
-    Target { name: "helmvalues", options: Options::Paths, creates_file: false, edit };
+    Target { name: "helmvalues", options: Options::Paths, renames: false, creates_file: false, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;

@@ -6,16 +6,15 @@
 use yamledit::{Anchors, Edits, New};
 use yamltree::{Entry, Kind, Node, Resolved};
 
-use super::{Options, Outcome, Request, Source, Target, Version};
+use super::{Options, Outcome, Request, Source, Target, is_same_name};
 use crate::error::Result;
 
 pub(super) const TARGET: Target =
-    Target { name: "kustomization", options: Options::None, creates_file: false, edit };
+    Target { name: "kustomization", options: Options::None, renames: true, creates_file: false, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;
-    let mut images =
-        Images { source, anchors: file.anchors(), edits: Edits::new(&file), version: &request.version };
+    let mut images = Images { source, anchors: file.anchors(), edits: Edits::new(&file), request };
     let is_empty = |node: &Node| node.span.start == node.span.end;
     let mut roots = file.documents().iter().map(|document| &document.root).filter(|root| !is_empty(root));
     let root = roots.next();
@@ -34,7 +33,7 @@ struct Images<'f> {
     source: &'f Source<'f>,
     anchors: Anchors<'f>,
     edits: Edits<'f>,
-    version: &'f Version,
+    request: &'f Request,
 }
 
 impl<'f> Images<'f> {
@@ -76,7 +75,7 @@ impl<'f> Images<'f> {
         let Some(entry) = self.anchors.resolve(item).filter(|entry| entry.is_mapping()) else {
             return Err(self.source.refuse("an entry of `images` is a mapping", at));
         };
-        if !(self.is_named(entry, "name")? || self.is_named(entry, "newName")?) {
+        if !self.is_of_image(entry)? {
             return Ok(false);
         }
         if is_shared || is_alias(item) {
@@ -84,9 +83,11 @@ impl<'f> Images<'f> {
                 self.source.refuse("the entry of the image is an alias, shared with other places", at);
             return Err(refusal.hint("edit the anchor, or write the entry out here"));
         }
+        self.rename(entry)?;
         let tag = self.own(entry, "newTag")?;
         let digest = self.own(entry, "digest")?;
-        let (wanted_tag, wanted_digest) = (&self.version.tag, self.version.digest.as_deref());
+        let version = &self.request.version;
+        let (wanted_tag, wanted_digest) = (&version.tag, version.digest.as_deref());
         match (tag, digest, wanted_digest) {
             (None, Some(digest), None) => self.checked(|images| {
                 images.edits.rename(digest, "newTag")?;
@@ -112,10 +113,29 @@ impl<'f> Images<'f> {
         })
     }
 
-    fn is_named(&self, entry: &'f Node, key: &str) -> Result<bool> {
+    /// Whether an entry is of the image: by what manifests call it where that is known, or by either of its names.
+    fn is_of_image(&self, entry: &'f Node) -> Result<bool> {
+        let (name, new_name) = (self.name(entry, "name")?, self.name(entry, "newName")?);
+        Ok(match &self.request.image_name {
+            Some(wanted) => name.is_some_and(|name| is_same_name(name, wanted)),
+            None => [name, new_name].into_iter().flatten().any(|name| self.request.version.is_of(name)),
+        })
+    }
+
+    fn name(&self, entry: &'f Node, key: &str) -> Result<Option<&'f str>> {
         let found = self.anchors.get(entry, key).map_err(|error| self.source.error(&error))?;
-        let value = found.and_then(|found| self.anchors.resolve(&found.entry.value));
-        Ok(value.and_then(Node::text).is_some_and(|name| self.version.is_of(name)))
+        Ok(found.and_then(|found| self.anchors.resolve(&found.entry.value)).and_then(Node::text))
+    }
+
+    /// Has an entry that is found by what manifests call the image lead to the image.
+    fn rename(&mut self, entry: &'f Node) -> Result<()> {
+        let version = &self.request.version;
+        let name = self.name(entry, "newName")?.or(self.name(entry, "name")?);
+        if self.request.image_name.is_none() || name.is_some_and(|name| version.is_of(name)) {
+            return Ok(());
+        }
+        let own = self.own(entry, "newName")?;
+        self.put(entry, own, "newName", &version.name)
     }
 
     /// A mapping's own entry for a key; one that it merges in is refused.
@@ -133,8 +153,13 @@ impl<'f> Images<'f> {
     }
 
     fn new_entry(&self) -> New {
-        let mut entries = vec![("name", self.version.name.as_str()), ("newTag", &self.version.tag)];
-        entries.extend(self.version.digest.as_deref().map(|digest| ("digest", digest)));
+        let Request { version, image_name, .. } = self.request;
+        let mut entries = match image_name.as_deref().filter(|name| !version.is_of(name)) {
+            Some(name) => vec![("name", name), ("newName", version.name.as_str())],
+            None => vec![("name", version.name.as_str())],
+        };
+        entries.push(("newTag", &version.tag));
+        entries.extend(version.digest.as_deref().map(|digest| ("digest", digest)));
         New::strings(&entries)
     }
 
@@ -155,6 +180,39 @@ fn is_null(node: &Node) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::edit::testing::{check, check_refused};
+
+    /// As `kustomize edit set image CALLED=NAME:TAG` has it.
+    #[test]
+    fn what_manifests_call_the_image_leads_to_it() {
+        check(
+            "kustomization",
+            &[("image-name", "app")],
+            &[
+                (
+                    "r.test/a:v2",
+                    "resources: []\n",
+                    "resources: []\nimages:\n- name: app\n  newName: r.test/a\n  newTag: v2\n",
+                ),
+                (
+                    "r.test/a:v2",
+                    "images:\n- name: app # c\n  newName: r.test/old\n  newTag: v1\n",
+                    "images:\n- name: app # c\n  newName: r.test/a\n  newTag: v2\n",
+                ),
+                (
+                    "r.test/a:v2",
+                    "images: [{name: app, newTag: v1}]\n",
+                    "images: [{name: app, newTag: v2, newName: r.test/a}]\n",
+                ),
+                // An entry of another name is another's, though it leads to the image.
+                (
+                    "r.test/a:v2",
+                    "images:\n- name: b\n  newName: r.test/a\n  newTag: v1\n- name: docker.io/library/app\n  newTag: v1\n  newName: r.test/a\n",
+                    "images:\n- name: b\n  newName: r.test/a\n  newTag: v1\n- name: docker.io/library/app\n  newTag: v2\n  newName: r.test/a\n",
+                ),
+                ("app:v2", "images:\n- name: app\n  newTag: v1\n", "images:\n- name: app\n  newTag: v2\n"),
+            ],
+        );
+    }
 
     #[test]
     fn entries_are_matched_by_name_and_new_name() {

@@ -11,7 +11,7 @@ use super::{Options, Outcome, Parts, Request, Source, Target, Version};
 use crate::error::Result;
 
 pub(super) const TARGET: Target =
-    Target { name: "manifest", options: Options::None, creates_file: false, edit };
+    Target { name: "manifest", options: Options::None, renames: false, creates_file: false, edit };
 
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 

@@ -45,6 +45,8 @@ pub(crate) struct Request {
     pub(crate) paths: Paths,
     /// Whose markers count, for Flux.
     pub(crate) policy: Option<Policy>,
+    /// What manifests call the image, where that is another name, for the images of Kustomize.
+    pub(crate) image_name: Option<String>,
     /// Whether the file was named: then one without a place for the image gets it, or is an error.
     pub(crate) insists: bool,
 }
@@ -78,6 +80,8 @@ pub(crate) struct Target {
     /// As it is typed.
     pub(crate) name: &'static str,
     pub(crate) options: Options,
+    /// Whether it may be told what manifests call the image.
+    pub(crate) renames: bool,
     /// Whether a file that is not there is as good as an empty one.
     pub(crate) creates_file: bool,
     pub(crate) edit: fn(&Source<'_>, &Request) -> Result<Outcome>,
@@ -180,6 +184,12 @@ impl Version {
     }
 }
 
+/// Whether two names are of one image, however they are spelled.
+fn is_same_name(first: &str, second: &str) -> bool {
+    let parsed = |name: &str| name.parse::<Repository>().ok();
+    first == second || parsed(first).is_some_and(|repository| parsed(second) == Some(repository))
+}
+
 impl Paths {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
@@ -189,6 +199,13 @@ impl Paths {
 }
 
 impl Request {
+    /// The image as Argo CD overrides images of Kustomize: `[CALLED=]NAME:TAG`.
+    fn image_override(&self) -> String {
+        let called = self.image_name.as_deref().filter(|name| !self.version.is_of(name));
+        let called = called.map(|name| format!("{name}=")).unwrap_or_default();
+        called + &self.version.reference("")
+    }
+
     /// Checks that a target heeds what is asked and is told what it needs.
     pub(crate) fn check(&self, target: &Target) -> Result<()> {
         let Paths { tag, name, registry, spec, digest } = &self.paths;
@@ -206,6 +223,11 @@ impl Request {
         });
         if let Some(option) = unheeded {
             return Err(Error::input(format!("`{option}` is not for the target `{}`", target.name)));
+        }
+        if self.image_name.is_some() && (!target.renames || first.is_some()) {
+            let error =
+                Error::input(format!("another name of the image is not for the target `{}`", target.name));
+            return Err(error.hint("it is for the images of Kustomize"));
         }
         if target.options == Options::Paths && first.is_none() {
             return Err(Error::input(format!("the target `{}` needs a path", target.name))

@@ -22,6 +22,7 @@ pub(super) fn request(image: &str, options: &[(&str, &str)]) -> Request {
             spec: path("spec"),
             digest: path("digest"),
         },
+        image_name: options.iter().find(|(key, _)| *key == "image-name").map(|(_, name)| (*name).to_owned()),
         policy: policy.map(|(_, policy)| Policy::parse(policy).unwrap()),
         insists: true,
     }

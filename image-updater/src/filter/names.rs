@@ -1,4 +1,6 @@
-//! Filters by the whole name: which tags are allowed, by an expression, and which are ignored, by globs.
+//! Filters by the whole name: which tags are allowed, by an expression, and which are ignored, by globs or expressions.
+
+use std::fmt;
 
 use goregex::{Regex, glob};
 
@@ -11,9 +13,17 @@ const REGEXP: &str = "regexp:";
 #[derive(Debug)]
 pub(super) struct Allow(Option<Regex>);
 
-/// Globs of tags that are ignored.
+/// Tags that are ignored.
 #[derive(Debug)]
-pub(super) struct Ignore(Vec<String>);
+pub(super) struct Ignore(Vec<Ignored>);
+
+/// A glob of the whole tag, or `regexp:` and what a tag matches somewhere. No tag has a colon, so that no glob of use
+/// begins so.
+#[derive(Debug)]
+enum Ignored {
+    Glob(String),
+    Expression(Regex),
+}
 
 impl Allow {
     pub(super) fn new(text: Option<&str>) -> Result<Self> {
@@ -24,11 +34,7 @@ impl Allow {
                 error.hint(format!("write `any`, or an expression as `{REGEXP}^v1`"))
             })?,
         };
-        if expression.starts_with(char::is_whitespace) {
-            let error = Error::input(format!("`{REGEXP}{expression}` allows no tag: none has a space"));
-            return Err(error.hint(format!("leave out the space after `{REGEXP}`")));
-        }
-        compile(expression).map(|expression| Self(Some(expression)))
+        unblanked(expression).map(|expression| Self(Some(expression)))
     }
 
     pub(super) fn check(&self, tag: &str) -> Result<(), Refusal> {
@@ -43,23 +49,57 @@ impl Allow {
 }
 
 impl Ignore {
-    pub(super) fn new(globs: &[String]) -> Result<Self> {
-        for pattern in globs {
-            // Any text will do: faults are looked for in all of a pattern.
-            if glob::matches(pattern, "").is_err() {
-                let error = Error::input(format!("`{pattern}` is no glob"));
-                return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
-            }
-        }
-        Ok(Self(globs.to_vec()))
+    pub(super) fn new(patterns: &[String]) -> Result<Self> {
+        patterns.iter().map(|pattern| Ignored::new(pattern)).collect::<Result<_>>().map(Self)
     }
 
     pub(super) fn check(&self, tag: &str) -> Result<(), Refusal> {
-        match self.0.iter().find(|pattern| glob::matches(pattern, tag).unwrap_or(true)) {
+        match self.0.iter().find(|pattern| pattern.matches(tag)) {
             Some(pattern) => Refusal::dropped("ignore-tags", format!("ignored by `{pattern}`")),
             None => Ok(()),
         }
     }
+}
+
+impl Ignored {
+    fn new(pattern: &str) -> Result<Self> {
+        if let Some(expression) = pattern.strip_prefix(REGEXP) {
+            return unblanked(expression).map(Self::Expression);
+        }
+        // Any text will do: faults are looked for in all of a pattern.
+        if glob::matches(pattern, "").is_err() {
+            let error = Error::input(format!("`{pattern}` is no glob"));
+            return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
+        }
+        Ok(Self::Glob(pattern.to_owned()))
+    }
+
+    fn matches(&self, tag: &str) -> bool {
+        match self {
+            Self::Glob(pattern) => glob::matches(pattern, tag).unwrap_or(true),
+            Self::Expression(expression) => expression.is_match(tag),
+        }
+    }
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Glob(pattern) => f.write_str(pattern),
+            Self::Expression(expression) => {
+                write!(f, "{REGEXP}{}", String::from_utf8_lossy(expression.pattern()))
+            }
+        }
+    }
+}
+
+/// Compiles an expression that does not begin with a blank, as no tag does.
+fn unblanked(expression: &str) -> Result<Regex> {
+    if expression.starts_with(char::is_whitespace) {
+        let error = Error::input(format!("`{REGEXP}{expression}` matches no tag: none has a space"));
+        return Err(error.hint(format!("leave out the space after `{REGEXP}`")));
+    }
+    compile(expression)
 }
 
 /// Compiles an expression in Go's syntax.
@@ -91,12 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn an_ignoring_expression_is_not_anchored() {
+        let ignore = Ignore::new(&[r"regexp:\.sig$".to_owned()]).unwrap();
+        assert_eq!(ignore.check("a.sig"), Refusal::dropped("ignore-tags", r"ignored by `regexp:\.sig$`"));
+        assert!(ignore.check("a.signed").is_ok());
+    }
+
+    #[test]
     fn a_glob_is_for_the_whole_tag() {
         let ignore = Ignore::new(&["*-debug".to_owned(), "1.[34]".to_owned()]).unwrap();
         assert_eq!(ignore.check("1-debug"), Refusal::dropped("ignore-tags", "ignored by `*-debug`"));
         assert_eq!(ignore.check("1.4"), Refusal::dropped("ignore-tags", "ignored by `1.[34]`"));
         assert!(ignore.check("1.40").is_ok());
-        for pattern in ["[", "a\\", "a[b", "x*[]a]"] {
+        for pattern in ["regexp:(", "regexp: a", "[", "a\\", "a[b", "x*[]a]"] {
             assert!(Ignore::new(&[pattern.to_owned()]).is_err(), "{pattern}");
         }
     }

@@ -1,7 +1,7 @@
 //! `semver`: the highest version that a constraint allows, in the dialect of Masterminds' semver.
 //!
 //! A tag counts as a version with three numbers, or with as few as the constraint or the current tag has. A commit id
-//! of digits is none. Pre-releases count only when they are asked for. With `keep_suffix` what follows the version is no
+//! of digits is none. With `strict_versions` it always is three numbers. Pre-releases count only when they are asked for. With `keep_suffix` what follows the version is no
 //! pre-release but a flavour, such as `-alpine3.20`, and must be that of the current tag.
 
 use std::cmp::Ordering;
@@ -26,6 +26,7 @@ pub(super) struct Semver {
     keep_suffix: bool,
     /// How many numbers a tag needs.
     parts: usize,
+    strict_versions: bool,
     /// The suffix of the current tag, where it is kept.
     suffix: String,
 }
@@ -50,7 +51,7 @@ pub(super) struct Rank {
 impl Policy for Semver {
     const NAME: &'static str = "semver";
     const USES: &'static [&'static str] =
-        &[option::SEMVER_CONSTRAINT, option::KEEP_SUFFIX, option::PRERELEASE];
+        &[option::SEMVER_CONSTRAINT, option::KEEP_SUFFIX, option::PRERELEASE, option::STRICT_VERSIONS];
     type Rank = Rank;
 
     fn new(criteria: &Criteria) -> Result<Self> {
@@ -61,14 +62,15 @@ impl Policy for Semver {
             constraint,
             prerelease: criteria.prerelease,
             keep_suffix: criteria.keep_suffix,
-            parts: fewest.map_or(PARTS, |fewest| fewest.min(PARTS)),
+            parts: fewest.filter(|_| !criteria.strict_versions).map_or(PARTS, |fewest| fewest.min(PARTS)),
+            strict_versions: criteria.strict_versions,
             suffix: String::new(),
         })
     }
 
     fn bind(&mut self, running: &Running<'_>) -> Result<()> {
         let current = running.value.as_deref().and_then(|value| self.read(value).ok());
-        if let Some(current) = &current {
+        if let Some(current) = current.as_ref().filter(|_| !self.strict_versions) {
             self.parts = self.parts.min(current.parts);
         }
         if self.keep_suffix {

@@ -1,0 +1,165 @@
+//! An image of an Application, and how a tag of it is chosen.
+
+use registry::{Platform, Repository};
+
+use super::super::Found;
+use super::super::objects::Object;
+use super::image_list;
+use super::types::{ManifestTarget, Settings, WriteBack};
+use crate::choose::Rules;
+use crate::config::yaml::Placed;
+use crate::config::{Credentials, Registry};
+use crate::criteria::Criteria;
+use crate::error::{Error, Result};
+
+const REGEXP: &str = "regexp:";
+
+/// An image of an Application with all that is said of it.
+#[derive(Clone, Debug)]
+pub(super) struct Claim<'o> {
+    /// The object that says it.
+    pub(super) said: &'o Object,
+    pub(super) alias: Option<String>,
+    /// `IMAGE[:CONSTRAINT]`
+    pub(super) image: Placed<String>,
+    pub(super) settings: Settings,
+    pub(super) target: Option<Placed<ManifestTarget>>,
+    pub(super) write_back: WriteBack,
+    /// Where it begins.
+    pub(super) start: u32,
+}
+
+/// How a tag is chosen.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) image: String,
+    pub(super) watched: Option<String>,
+    pub(super) criteria: Criteria,
+}
+
+impl Claim<'_> {
+    /// The image, without its constraint, and that.
+    fn parts(&self) -> Result<(&str, Repository, Option<&str>)> {
+        let at = |error: Error| error.at(self.said.at(self.image.start));
+        let (name, constraint) = image_list::split(&self.image.value).map_err(at)?;
+        let repository = name.parse().map_err(|error: registry::Error| at(error.into()))?;
+        Ok((name, repository, constraint))
+    }
+
+    /// Which image it is, however that is spelled.
+    pub(super) fn repository(&self) -> Result<Repository> {
+        self.parts().map(|(_, repository, _)| repository)
+    }
+
+    /// Reads the settings.
+    pub(super) fn choice(&self, found: &mut Found) -> Result<Choice> {
+        let (image, _, constraint) = self.parts()?;
+        let strategy = self.strategy(found);
+        let mut criteria = Criteria {
+            strategy: strategy.clone(),
+            allow_tags: self.settings.allow_tags.as_ref().map(|text| allowed(&text.value)),
+            ..Criteria::default()
+        };
+        let place = |start: u32| move |error: Error| error.at(self.said.at(start));
+        if let Some(named) = &self.settings.update_strategy {
+            let alone = Criteria { strategy, ..Criteria::default() };
+            Rules::new(&alone).map_err(place(named.start))?;
+        }
+        if let Some(allow) = &self.settings.allow_tags {
+            Rules::new(&criteria).map_err(place(allow.start))?;
+        }
+        if let Some(ignore) = &self.settings.ignore_tags {
+            // No tag is empty.
+            criteria.ignore_tags = ignore.value.iter().filter(|glob| !glob.is_empty()).cloned().collect();
+            Rules::new(&criteria).map_err(place(ignore.start))?;
+        }
+        if let Some(platforms) = &self.settings.platforms {
+            let read = platforms.value.iter().map(|text| text.trim().parse::<Platform>());
+            let read: Result<_, registry::Error> = read.collect();
+            criteria.platforms = read.map_err(|error| place(platforms.start)(error.into()))?;
+        }
+        let watched = self.constrain(&mut criteria, constraint)?;
+        Rules::new(&criteria).map_err(place(self.image.start))?;
+        self.warn_of_force(found);
+        self.note_credentials(image, found);
+        Ok(Choice { image: image.to_owned(), watched, criteria })
+    }
+
+    /// The strategy by the name that it has here.
+    fn strategy(&self, found: &mut Found) -> String {
+        let Some(Placed { value, start }) = &self.settings.update_strategy else {
+            return crate::policy::DEFAULT.to_owned();
+        };
+        let name = value.to_ascii_lowercase();
+        let now = match name.as_str() {
+            "latest" => "newest-build",
+            "name" => "alphabetical",
+            _ => return name,
+        };
+        found.warnings.push(self.said.refuse(*start, format!("the strategy `{name}` is called `{now}` now")));
+        now.to_owned()
+    }
+
+    /// What follows the colon is a constraint on versions, or the tag that is watched.
+    fn constrain(&self, criteria: &mut Criteria, constraint: Option<&str>) -> Result<Option<String>> {
+        let refuse = |message: String| self.said.refuse(self.image.start, message);
+        match (criteria.strategy.as_str(), constraint) {
+            ("digest", Some(tag)) if registry::is_tag(tag) => Ok(Some(tag.to_owned())),
+            ("digest", tag) => {
+                let error = match tag {
+                    Some(tag) => refuse(format!("`digest` watches a tag, and `{tag}` is none")),
+                    None => refuse(format!("`digest` watches a tag, and `{}` has none", self.image.value)),
+                };
+                Err(error.hint("name the image with its tag: `IMAGE:TAG`"))
+            }
+            ("semver", constraint) => {
+                criteria.semver_constraint = constraint.map(str::to_owned);
+                Ok(None)
+            }
+            (_, None) => Ok(None),
+            (strategy, Some(constraint)) => {
+                let message = format!("the strategy `{strategy}` does not use the constraint `{constraint}`");
+                Err(refuse(message).hint("leave it out, or restrict tags by `allow-tags`"))
+            }
+        }
+    }
+
+    fn warn_of_force(&self, found: &mut Found) {
+        if let Some(Placed { value: true, start }) = self.settings.force_update {
+            let message = "`force-update` changes nothing: what stands in the files counts, not what runs";
+            found.warn_once(self.said.refuse(start, message));
+        }
+    }
+
+    /// Credentials in variables and from programs are carried over; those in Secrets are not.
+    fn note_credentials(&self, image: &str, found: &mut Found) {
+        let Some(Placed { value, start }) = &self.settings.pull_secret else { return };
+        let credentials = match value.split_once(':') {
+            Some(("env", variable)) => Credentials::Env(variable.to_owned()),
+            Some(("ext", program)) => Credentials::Command(vec![program.to_owned()]),
+            _ => {
+                let message = format!("`{value}` is not carried over: no Secret is read");
+                let warning = self.said.refuse(*start, message);
+                found.warn_once(warning.hint("give `registries` its `credentials`"));
+                return;
+            }
+        };
+        let registry =
+            Registry { prefix: image.to_owned(), credentials: Some(credentials), ..Registry::default() };
+        if !found.note_registry(registry) {
+            let message = format!("other credentials for `{image}` are named elsewhere, and count");
+            found.warn_once(self.said.refuse(*start, message));
+        }
+    }
+}
+
+/// What is allowed, with its first word in lower case.
+fn allowed(text: &str) -> String {
+    if text.eq_ignore_ascii_case("any") {
+        return "any".to_owned();
+    }
+    match text.split_at_checked(REGEXP.len()) {
+        Some((word, expression)) if word.eq_ignore_ascii_case(REGEXP) => format!("{REGEXP}{expression}"),
+        _ => text.to_owned(),
+    }
+}

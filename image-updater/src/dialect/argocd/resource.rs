@@ -1,0 +1,234 @@
+//! ImageUpdater resources: which Applications they are for, and what they say of these.
+
+use std::collections::HashSet;
+
+use goregex::glob;
+
+use super::super::Found;
+use super::super::labels::LabelSelector;
+use super::super::objects::Object;
+use super::annotations;
+use super::claim::Claim;
+use super::image_list::is_alias;
+use super::types::{ApplicationRef, ImageUpdater, Settings, Verification, WriteBack};
+use crate::config::yaml::Placed;
+use crate::error::{Error, Result};
+
+/// A resource that was read and checked.
+#[derive(Debug)]
+pub(super) struct Resource {
+    pub(super) object: Object,
+    spec: ImageUpdater,
+    /// The indices of its references, the most specific first.
+    order: Vec<usize>,
+}
+
+impl Resource {
+    /// Reads a resource as the API server and the controller check it.
+    ///
+    /// # Errors
+    /// If it is not valid.
+    pub(super) fn new(object: Object, found: &mut Found) -> Result<Self> {
+        let Placed { value: spec, start } = object.spec::<ImageUpdater>()?;
+        if spec.application_refs.is_empty() {
+            return Err(object.refuse(start, "`applicationRefs` needs at least one item"));
+        }
+        let mut patterns = HashSet::new();
+        for reference in &spec.application_refs {
+            check_reference(&object, reference)?;
+            let pattern = &reference.value.name_pattern;
+            if !patterns.insert(pattern.value.as_str()) {
+                return Err(object.refuse(pattern.start, format!("`{}` is there twice", pattern.value)));
+            }
+        }
+        if let Some(verification) = &spec.images_verification {
+            check_verification(&object, verification)?;
+        }
+        if let Some(namespace) = &spec.namespace {
+            let message = "`namespace` does not count since version 1.2: that of the resource does";
+            found.warnings.push(object.refuse(namespace.start, message));
+        }
+        let mut order: Vec<usize> = (0..spec.application_refs.len()).collect();
+        order.sort_by_key(|index| std::cmp::Reverse(specificity(&spec.application_refs[*index].value)));
+        Ok(Self { object, spec, order })
+    }
+
+    /// The reference that is for an Application: of those that match it the most specific, and the first of these.
+    pub(super) fn reference_for(&self, application: &Object) -> Option<usize> {
+        let (own, other) = (&self.object.id.namespace, &application.id.namespace);
+        // Without a namespace it is in whichever the manifest is applied to.
+        if own != other && !own.is_empty() && !other.is_empty() {
+            return None;
+        }
+        let labels = application.labels();
+        self.order.iter().copied().find(|index| {
+            let reference = &self.spec.application_refs[*index].value;
+            let selects = reference.label_selectors.as_ref().is_none_or(|selector| selector.selects(&labels));
+            selects && glob::matches(&reference.name_pattern.value, &application.id.name).unwrap_or(false)
+        })
+    }
+
+    /// The images that a reference names for an Application.
+    ///
+    /// # Errors
+    /// If the Application's annotations are wrong where these count.
+    pub(super) fn claims<'o>(
+        &'o self,
+        index: usize,
+        application: &'o Object,
+        found: &mut Found,
+    ) -> Result<Vec<Claim<'o>>> {
+        let reference = &self.spec.application_refs[index].value;
+        if reference.use_annotations {
+            self.refuse_verified(reference.images_verification.as_ref())?;
+            return annotations::claims(application, found);
+        }
+        let of = |settings: &Option<Settings>| settings.clone().unwrap_or_default();
+        let settings = of(&reference.common_update_settings).over(&of(&self.spec.common_update_settings));
+        let own = reference.write_back_config.clone().unwrap_or_default();
+        let general = self.spec.write_back_config.clone().unwrap_or_default();
+        let write_back: WriteBack = own.over(&general);
+        let mut claims = Vec::new();
+        for Placed { value: image, start } in &reference.images {
+            let verified = image.images_verification.as_ref().or(reference.images_verification.as_ref());
+            match self.refuse_verified(verified.or(self.spec.images_verification.as_ref())) {
+                Ok(()) => claims.push(Claim {
+                    said: &self.object,
+                    alias: Some(image.alias.value.clone()),
+                    image: image.image_name.clone(),
+                    settings: image.common_update_settings.over(&settings),
+                    target: image.manifest_targets.clone(),
+                    write_back: write_back.clone(),
+                    start: *start,
+                }),
+                Err(error) => found.fault_once(error),
+            }
+        }
+        Ok(claims)
+    }
+
+    /// Says which references are for no Application.
+    pub(super) fn warn_of_idle(&self, used: &[usize], found: &mut Found) {
+        for (index, reference) in self.spec.application_refs.iter().enumerate() {
+            if !used.contains(&index) {
+                let pattern = &reference.value.name_pattern;
+                let message = format!("`{}` is for no Application in these files", pattern.value);
+                found.warnings.push(self.object.refuse(pattern.start, message));
+            }
+        }
+    }
+
+    /// Signatures are not checked, and so nothing is done where they should be.
+    fn refuse_verified(&self, verification: Option<&Placed<Verification>>) -> Result<()> {
+        match verification {
+            Some(Placed { value, start }) if value.enabled != Some(false) => {
+                let error = self.object.refuse(*start, "signatures of images cannot be verified here");
+                Err(error
+                    .hint("nothing is updated that should be verified; set `enabled: false` to do without"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_reference(object: &Object, reference: &Placed<ApplicationRef>) -> Result<()> {
+    let Placed { value: reference, start } = reference;
+    let pattern = &reference.name_pattern;
+    if glob::matches(&pattern.value, "").is_err() {
+        let error = object.refuse(pattern.start, format!("`{}` is no pattern of names", pattern.value));
+        return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
+    }
+    if let Some((start, why)) = reference.label_selectors.as_ref().and_then(LabelSelector::fault) {
+        return Err(object.refuse(start, why));
+    }
+    if !reference.use_annotations && reference.images.is_empty() {
+        return Err(object.refuse(*start, "there are neither `images` nor `useAnnotations: true`"));
+    }
+    let mut aliases = HashSet::new();
+    for image in &reference.images {
+        let alias = &image.value.alias;
+        if !is_alias(&alias.value) {
+            let error = object.refuse(alias.start, format!("`{}` is no alias", alias.value));
+            return Err(
+                error.hint("an alias has letters, digits and `-._`, and begins with a letter or digit")
+            );
+        }
+        if !aliases.insert(alias.value.as_str()) {
+            return Err(object.refuse(alias.start, format!("the alias `{}` is there twice", alias.value)));
+        }
+        check_target(object, &image.value)?;
+        if let Some(verification) = &image.value.images_verification {
+            check_verification(object, verification)?;
+        }
+    }
+    reference.images_verification.as_ref().map_or(Ok(()), |it| check_verification(object, it))
+}
+
+fn check_target(object: &Object, image: &super::types::Image) -> Result<()> {
+    let Some(Placed { value: target, start }) = &image.manifest_targets else { return Ok(()) };
+    let count = [target.helm.is_some(), target.kustomize.is_some(), target.plugin.is_some()];
+    if count.iter().filter(|is_there| **is_there).count() != 1 {
+        return Err(object.refuse(*start, "exactly one of `helm`, `kustomize` and `plugin` is wanted"));
+    }
+    if let Some(plugin) = &target.plugin {
+        let names = [&plugin.name, &plugin.tag, &plugin.spec];
+        if plugin.name.is_none() && plugin.spec.is_none() {
+            return Err(object.refuse(*start, "a plugin needs `spec` or `name`"));
+        }
+        if names.into_iter().flatten().any(|name| !(1..=253).contains(&name.chars().count())) {
+            return Err(object.refuse(*start, "a variable's name has 1 to 253 characters"));
+        }
+    }
+    Ok(())
+}
+
+fn check_verification(object: &Object, verification: &Placed<Verification>) -> Result<()> {
+    let Placed { value, start } = verification;
+    if value.enabled != Some(false) && value.cosign_key.is_none() {
+        let error: Error = object.refuse(*start, "a verification that is enabled needs `cosignKey`");
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// How specific a reference is: a name before patterns, then selectors of labels, then literal characters.
+fn specificity(reference: &ApplicationRef) -> usize {
+    let pattern = reference.name_pattern.value.as_str();
+    let name = if pattern.contains(['*', '?', '[', ']']) { 0 } else { 1_000_000 };
+    let selector = reference.label_selectors.as_ref();
+    let labels = selector.map_or(0, |selector| {
+        10_000 + 100 * (selector.match_labels.len() + selector.match_expressions.len())
+    });
+    name + labels + literals(pattern)
+}
+
+/// How many bytes of a pattern stand for themselves.
+fn literals(pattern: &str) -> usize {
+    let (mut count, mut rest) = (0, pattern);
+    while let Some(first) = rest.chars().next() {
+        if first == '['
+            && let Some(end) = rest.find(']')
+        {
+            rest = &rest[end + 1..];
+            continue;
+        }
+        count += if matches!(first, '*' | '?') { 0 } else { first.len_utf8() };
+        rest = &rest[first.len_utf8()..];
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the rules of the controller: sets count for nothing, and what they leave over does.
+    #[test]
+    fn literal_characters_count() {
+        for (pattern, count) in
+            [("web", 3), ("web-*", 4), ("w?b", 2), ("[a-z]eb-[0-9]*", 3), ("a[b", 3), ("[*]", 0), ("ä*", 2)]
+        {
+            assert_eq!(literals(pattern), count, "{pattern}");
+        }
+    }
+}

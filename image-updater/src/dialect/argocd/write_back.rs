@@ -1,0 +1,322 @@
+//! Where the images of an Application are written, and how that is delivered.
+
+use super::super::Found;
+use super::super::objects::Object;
+use super::super::{literal, within};
+use super::application::{KUSTOMIZATIONS, Paths, Renderer, Source};
+use super::claim::Claim;
+use super::types::{ManifestTarget, Parts, PullRequest};
+use crate::config::yaml::Placed;
+use crate::error::{Error, Result};
+use crate::message::BranchTemplate;
+use crate::work::{self, Delivery, Files, Spot, SpotPaths};
+
+/// A method that names credentials has these characters at most.
+const METHOD: &str = "-._/:";
+
+/// The most that the resource takes.
+const MAX_LABELS: usize = 100;
+const MAX_LABEL_LEN: usize = 255;
+
+/// An Application whose images are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Destination<'o> {
+    pub(super) application: &'o Object,
+    pub(super) source: Source<'o>,
+    pub(super) paths: &'o Paths<'o>,
+    /// Where the manifests are.
+    pub(super) home: &'o Files,
+    /// Whether the Application is alone in its file.
+    pub(super) is_alone: bool,
+}
+
+/// What is written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    /// The Application's own manifest.
+    Application,
+    /// A file that overrides parts of its source.
+    Override(String),
+    Kustomization(String),
+    HelmValues(String),
+}
+
+impl Destination<'_> {
+    /// Where a claim's image is written, and how that is delivered.
+    ///
+    /// # Errors
+    /// If what it says is wrong, or cannot be done without a cluster.
+    pub(super) fn of(&self, claim: &Claim<'_>, found: &mut Found) -> Result<(Files, Delivery, Spot)> {
+        let method = claim.write_back.method.as_ref();
+        match method.map(|method| method.value.trim()) {
+            None | Some("argocd") => {
+                // A resource may say for all what does not count for one of its Applications.
+                if method.is_none() || std::ptr::eq(claim.said, self.application) {
+                    warn_of_git(claim, found);
+                }
+                let spot = self.spot(claim, &Target::Application, found)?;
+                Ok((self.home.clone(), Delivery::default(), spot))
+            }
+            Some(text) => {
+                let start = method.map_or(claim.start, |method| method.start);
+                check_method(claim.said, text, start, found)?;
+                let (files, delivery) = self.git(claim)?;
+                let spot = self.spot(claim, &self.target(claim)?, found)?;
+                Ok((files, delivery, spot))
+            }
+        }
+    }
+
+    /// The repository, what is read of it, and what is pushed.
+    fn git(&self, claim: &Claim<'_>) -> Result<(Files, Delivery)> {
+        let config = &claim.write_back.git_config;
+        let url =
+            match &config.repository {
+                Some(repository) => repository.value.trim().to_owned(),
+                None if self.source.is_chart() => {
+                    let error = self.application.refuse(
+                        self.source.start,
+                        "the source is a chart from a repository of charts, where nothing can be committed",
+                    );
+                    return Err(error.hint("name the repository with `git-repository`"));
+                }
+                None => self.source.repository().map(str::to_owned).ok_or_else(|| {
+                    self.application.refuse(self.source.start, "the source has no `repoURL`")
+                })?,
+            };
+        let (base, pushed) = match &config.branch {
+            Some(branch) => branches(claim, branch)?,
+            None => (None, None),
+        };
+        let branch = base.or_else(|| self.source.revision().map(str::to_owned));
+        let pull_request = match &config.pull_request {
+            Some(request) => Some(pull_request(claim, request, config.branch.as_ref())?),
+            None => None,
+        };
+        Ok((Files::Remote { url, branch }, Delivery { branch: pushed, pull_request, ..Delivery::default() }))
+    }
+
+    fn target(&self, claim: &Claim<'_>) -> Result<Target> {
+        let folder = self.source.folder();
+        let name = &self.application.id;
+        let Some(target) = &claim.write_back.git_config.write_back_target else {
+            if self.source.is_one_of_many {
+                let error = self.application.refuse(
+                    self.source.start,
+                    "Argo CD reads no `.argocd-source` file for an Application of several sources",
+                );
+                return Err(
+                    error.hint("name a `write-back-target`: `helmvalues:PATH` or `kustomization:PATH`")
+                );
+            }
+            let path = within(folder, &format!(".argocd-source-{}.yaml", name.name));
+            return path.map(Target::Override).ok_or_else(|| self.leads_out(claim, claim.start, folder));
+        };
+        let start = target.start;
+        let text = target.value.trim();
+        let inside = |path: &str| within(folder, path).ok_or_else(|| self.leads_out(claim, start, path));
+        match text.split_once(':').unwrap_or((text, "")) {
+            ("kustomization", path) => {
+                let path = inside(path)?;
+                if KUSTOMIZATIONS.contains(&file_name(&path)) {
+                    return Ok(Target::Kustomization(path));
+                }
+                let file = self.paths.first(&path, &KUSTOMIZATIONS);
+                let file = file.or_else(|| within(&path, KUSTOMIZATIONS[0]));
+                file.map(Target::Kustomization).ok_or_else(|| self.leads_out(claim, start, &path))
+            }
+            ("helmvalues", "") => inside("values.yaml").map(Target::HelmValues),
+            ("helmvalues", path) => inside(path).map(Target::HelmValues),
+            _ if KUSTOMIZATIONS.contains(&file_name(text)) => {
+                let error = claim.said.refuse(start, format!("`{text}` is a kustomization, not an override"));
+                Err(error.hint("write `kustomization:` and its folder"))
+            }
+            _ => within("", text)
+                .filter(|path| !path.is_empty())
+                .map(Target::Override)
+                .ok_or_else(|| self.leads_out(claim, start, text)),
+        }
+    }
+
+    fn leads_out(&self, claim: &Claim<'_>, start: u32, path: &str) -> Error {
+        claim.said.refuse(start, format!("`{path}` leads out of the repository"))
+    }
+
+    fn spot(&self, claim: &Claim<'_>, target: &Target, found: &mut Found) -> Result<Spot> {
+        if *target == Target::Application && !self.is_alone {
+            let message = format!("{} is not alone in its file", self.application.title());
+            let error = Error::input(message).at(self.application.place());
+            return Err(error.hint("give each Application a file, so that no other one is written"));
+        }
+        let own = claim.target.as_ref().map(|target| target.value.clone()).unwrap_or_default();
+        let (kind, path, creates) = match target {
+            Target::Application => ("application", &*self.application.path, true),
+            Target::Override(path) => ("argocd-source", path.as_str(), true),
+            Target::Kustomization(path) => ("kustomization", path.as_str(), true),
+            Target::HelmValues(path) => ("helmvalues", path.as_str(), false),
+        };
+        let mut spot = Spot {
+            path: literal(path),
+            kind: kind.to_owned(),
+            paths: SpotPaths::default(),
+            policy: None,
+            image_name: None,
+            creates,
+        };
+        match self.renderer(claim, target, &own)? {
+            Renderer::Kustomize => {
+                self.warn_of_other(claim, own.helm.is_some(), "Kustomize", found);
+                spot.image_name = own.kustomize.map(|target| target.name.trim().to_owned());
+            }
+            _ => {
+                self.warn_of_other(claim, own.kustomize.is_some(), "Helm", found);
+                spot.paths = helm_paths(claim, own.helm.as_ref())?;
+            }
+        }
+        Ok(spot)
+    }
+
+    /// Who reads what is written: the target tells, or else what the image says of itself, or the source.
+    fn renderer(&self, claim: &Claim<'_>, target: &Target, own: &ManifestTarget) -> Result<Renderer> {
+        if own.plugin.is_some() {
+            let start = claim.target.as_ref().map_or(claim.start, |target| target.start);
+            return Err(claim.said.refuse(start, "variables of plugins are not written"));
+        }
+        match target {
+            Target::Kustomization(_) => return Ok(Renderer::Kustomize),
+            Target::HelmValues(_) => return Ok(Renderer::Helm),
+            _ if own.helm.is_some() => return Ok(Renderer::Helm),
+            _ if own.kustomize.is_some() => return Ok(Renderer::Kustomize),
+            _ => {}
+        }
+        let refuse = |message: &str| {
+            self.application
+                .refuse(self.source.start, message)
+                .hint("say where the image is: `ALIAS.helm.image-tag` or `ALIAS.kustomize.image-name`")
+        };
+        match self.source.renderer(self.paths) {
+            Renderer::Unknown => Err(refuse("nothing tells whether Helm or Kustomize renders the source")),
+            Renderer::Plugin => Err(refuse("variables of plugins are not written")),
+            renderer => Ok(renderer),
+        }
+    }
+
+    fn warn_of_other(&self, claim: &Claim<'_>, is_there: bool, used: &str, found: &mut Found) {
+        if let Some(target) = claim.target.as_ref().filter(|_| is_there) {
+            let message = format!("what is written to is {used}'s, for which this says nothing");
+            found.warn_once(claim.said.refuse(target.start, message));
+        }
+    }
+}
+
+/// The paths of the parts. A path that is not named is not written, unless none is.
+fn helm_paths(claim: &Claim<'_>, helm: Option<&Parts>) -> Result<SpotPaths> {
+    let trimmed = |text: &Option<String>| text.as_deref().map(|text| text.trim().to_owned());
+    let paths = match helm {
+        Some(Parts { spec: Some(spec), .. }) => {
+            SpotPaths { spec: Some(spec.trim().to_owned()), ..SpotPaths::default() }
+        }
+        Some(Parts { name, tag, .. }) if name.is_some() || tag.is_some() => SpotPaths {
+            name: trimmed(name),
+            // Only a name would say of no version.
+            tag: trimmed(tag).or_else(|| Some("image.tag".to_owned())),
+            ..SpotPaths::default()
+        },
+        _ => SpotPaths {
+            name: Some("image.name".to_owned()),
+            tag: Some("image.tag".to_owned()),
+            ..SpotPaths::default()
+        },
+    };
+    let start = claim.target.as_ref().map_or(claim.start, |target| target.start);
+    for path in [&paths.name, &paths.tag, &paths.spec].into_iter().flatten() {
+        yamledit::Path::parse(path).map_err(|error| claim.said.refuse(start, error.message()))?;
+    }
+    Ok(paths)
+}
+
+/// What is said of git does not count where git is not the method.
+fn warn_of_git(claim: &Claim<'_>, found: &mut Found) {
+    let config = &claim.write_back.git_config;
+    let texts = [&config.repository, &config.branch, &config.write_back_target];
+    let starts = texts.into_iter().flatten().map(|text| text.start);
+    let request = config.pull_request.as_ref().map(|request| request.start);
+    if let Some(start) = starts.chain(request).min() {
+        let message = "what is said of git does not count, as the method is `argocd`";
+        found.warn_once(claim.said.refuse(start, message));
+    }
+}
+
+/// Checks that a method is one of git's; credentials in Secrets are not carried over.
+fn check_method(said: &Object, text: &str, start: u32, found: &mut Found) -> Result<()> {
+    let credentials = match text.split_once(':') {
+        None if text == "git" => return Ok(()),
+        Some(("git", "repocreds")) => return Ok(()),
+        Some(("git", credentials)) => credentials,
+        _ => "",
+    };
+    let is_known = credentials.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && credentials.chars().all(|it| it.is_ascii_alphanumeric() || METHOD.contains(it));
+    if !is_known || !credentials.starts_with("secret:") {
+        let error = said.refuse(start, format!("`{text}` is no method"));
+        return Err(
+            error.hint("the methods are `argocd`, `git`, `git:repocreds` and `git:secret:NAMESPACE/NAME`")
+        );
+    }
+    let message = format!("`{credentials}` is not carried over: no Secret is read");
+    found.warn_once(said.refuse(start, message).hint("give `git` its `credentials`"));
+    Ok(())
+}
+
+/// `BASE`, `BASE:PUSHED` or `:PUSHED`, of which the last is a template.
+fn branches(claim: &Claim<'_>, branch: &Placed<String>) -> Result<(Option<String>, Option<String>)> {
+    let refuse = |message: String| claim.said.refuse(branch.start, message);
+    let text = branch.value.trim();
+    let (base, pushed) = text.split_once(':').unwrap_or((text, ""));
+    // Within a template a colon may stand in quotes; the controller does not look.
+    if pushed.contains(':') {
+        return Err(refuse(format!("`{text}` has more than one colon")).hint("write `BASE:PUSHED`"));
+    }
+    let pushed = Some(pushed).filter(|pushed| !pushed.is_empty() && *pushed != base);
+    if let Some(pushed) = pushed {
+        BranchTemplate::parse("git-branch", pushed).map_err(|error| error.at(claim.said.at(branch.start)))?;
+    }
+    let base = Some(base.to_owned()).filter(|base| !base.is_empty() && base != "HEAD");
+    Ok((base, pushed.map(str::to_owned)))
+}
+
+fn pull_request(
+    claim: &Claim<'_>,
+    request: &Placed<PullRequest>,
+    branch: Option<&Placed<String>>,
+) -> Result<work::PullRequest> {
+    let Placed { value, start } = request;
+    let refuse = |start: u32, message: &str| Err(claim.said.refuse(start, message));
+    let forge = match (&value.github, &value.gitlab) {
+        (Some(_), None) => "github",
+        (None, Some(_)) => "gitlab",
+        _ => return refuse(*start, "exactly one of `github` and `gitlab` is wanted"),
+    };
+    if let Some(branch) = branch.filter(|branch| branch.value.contains(':')) {
+        let message = "with `pullRequest` the branch is the base alone, and has no colon";
+        return refuse(branch.start, message);
+    }
+    if value.labels.len() > MAX_LABELS {
+        return refuse(*start, "there are at most 100 labels");
+    }
+    let mut labels: Vec<String> = Vec::new();
+    for label in &value.labels {
+        if !(1..=MAX_LABEL_LEN).contains(&label.value.chars().count()) {
+            return refuse(label.start, "a label has 1 to 255 characters");
+        }
+        let label = label.value.trim();
+        if !label.is_empty() && !labels.iter().any(|other| other == label) {
+            labels.push(label.to_owned());
+        }
+    }
+    Ok(work::PullRequest { forge: Some(forge.to_owned()), labels, ..work::PullRequest::default() })
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

@@ -1,0 +1,258 @@
+//! An ImageUpdateAutomation: which policies are written, where, and how that is committed and pushed.
+
+use std::collections::HashSet;
+
+use super::types::{Git, GitReference, ImagePolicy, ImageUpdateAutomation, SigningKeyType};
+use super::{Flux, GitRepository, Missing, Parsed, duration};
+use crate::change::Named;
+use crate::config::yaml::Placed;
+use crate::dialect::labels::LabelSelector;
+use crate::dialect::objects::{Object, nearest};
+use crate::dialect::{Found, literal, within};
+use crate::error::{Error, Result};
+use crate::message::{BranchTemplate, MessageTemplate};
+use crate::work::{Delivery, Files, Spot, SpotPaths, Update, Words};
+
+/// The files that may have markers.
+const MARKED: [&str; 3] = ["**/*.yaml", "**/*.yml", "**/Kustomization"];
+
+/// The branch of a GitRepository that names none.
+const DEFAULT_BRANCH: &str = "master";
+
+impl Flux<'_> {
+    /// Adds what an automation writes, and notes the places of its policies.
+    pub(super) fn read_automation(
+        &self,
+        automation: &Parsed<ImageUpdateAutomation>,
+        written: &mut HashSet<String>,
+        found: &mut Found,
+    ) -> Result<()> {
+        let Parsed { object, spec } = automation;
+        let spec = &spec.value;
+        let policies = self.policies_of(automation)?;
+        written.extend(policies.iter().map(|policy| policy.object.place().to_string()));
+        duration(object, &spec.interval)?;
+        let path = path_of(automation)?;
+        let (files, delivery) = self.delivery(automation, found)?;
+        if policies.is_empty() {
+            let message = format!("{} has no ImagePolicy to write", object.title());
+            found.warn_once(Error::input(message).at(object.place()));
+        }
+        for policy in policies {
+            match self.update(automation, policy, &path, found) {
+                Ok(update) => found.add(&files, &delivery, update),
+                Err(error) => found.faults.push(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The policies of its namespace that it selects; of those with one name the one that is nearest.
+    fn policies_of(&self, automation: &Parsed<ImageUpdateAutomation>) -> Result<Vec<&Parsed<ImagePolicy>>> {
+        let object = &automation.object;
+        let selector = automation.spec.value.policy_selector.as_ref();
+        if let Some((start, why)) = selector.and_then(LabelSelector::fault) {
+            return Err(object.refuse(start, why));
+        }
+        let namespace = &object.id.namespace;
+        let first = Named { namespace: namespace.clone(), name: String::new() };
+        let of_namespace = self.policies.range(first..).take_while(|(id, _)| id.namespace == *namespace);
+        let mut chosen = Vec::new();
+        for (_, policies) in of_namespace {
+            let is_selected = |policy: &&Parsed<ImagePolicy>| {
+                selector.is_none_or(|selector| selector.selects(&policy.object.labels()))
+            };
+            let candidates = policies.iter().filter(is_selected).map(|policy| (&policy.object, policy));
+            let policy = nearest(&object.path, candidates).map_err(|(first, second)| {
+                let title = first.title();
+                Error::input(format!("{title} is declared here and at {}", second.place())).at(first.place())
+            })?;
+            chosen.extend(policy);
+        }
+        Ok(chosen)
+    }
+
+    fn update(
+        &self,
+        automation: &Parsed<ImageUpdateAutomation>,
+        policy: &Parsed<ImagePolicy>,
+        path: &str,
+        found: &mut Found,
+    ) -> Result<Update> {
+        let id = &policy.object.id;
+        if id.namespace.is_empty() {
+            let message = format!("{} has no namespace, and markers name one", policy.object.title());
+            return Err(Error::input(message).at(policy.object.place()).hint("write `metadata.namespace`"));
+        }
+        let watched = self.watched(policy, found)?;
+        let spot = |files: &str| Spot {
+            path: format!("{path}{files}"),
+            kind: "flux".to_owned(),
+            paths: SpotPaths::default(),
+            policy: Some(format!("{}:{}", id.namespace, id.name)),
+            image_name: None,
+            creates: false,
+        };
+        Ok(Update {
+            name: id.name.clone(),
+            image: watched.image.to_owned(),
+            watched: None,
+            criteria: watched.criteria,
+            pins_digest: watched.pins_digest,
+            spots: MARKED.iter().map(|files| spot(files)).collect(),
+            application: None,
+            interval: Some(watched.interval),
+            suspended: watched.suspended || automation.spec.value.suspend,
+            place: policy.object.place(),
+        })
+    }
+
+    fn delivery(
+        &self,
+        automation: &Parsed<ImageUpdateAutomation>,
+        found: &mut Found,
+    ) -> Result<(Files, Delivery)> {
+        let object = &automation.object;
+        let Some(git) = &automation.spec.value.git else {
+            let error = object.refuse(automation.spec.start, "`git` is missing, which says who commits");
+            return Err(error);
+        };
+        let source = self.source_of(automation, found)?;
+        let branch = match (&git.checkout, source) {
+            (Some(checkout), _) => branch_of(&checkout.reference).map_err(at(&automation.object))?,
+            (None, Some(source)) => match &source.spec.value.reference {
+                Some(reference) => branch_of(reference).map_err(at(&source.object))?,
+                None => DEFAULT_BRANCH.to_owned(),
+            },
+            (None, None) => String::new(),
+        };
+        let files = match source {
+            Some(source) => {
+                Files::Remote { url: source.spec.value.url.value.clone(), branch: Some(branch.clone()) }
+            }
+            None => self.home.clone(),
+        };
+        Ok((files, committed(automation, git, &branch, found)?))
+    }
+
+    /// The GitRepository, unless the files do not have it: then they are taken for what it names.
+    fn source_of(
+        &self,
+        automation: &Parsed<ImageUpdateAutomation>,
+        found: &mut Found,
+    ) -> Result<Option<&Parsed<GitRepository>>> {
+        let Placed { value: reference, start } = &automation.spec.value.source_ref;
+        let refuse = |message: String| automation.object.refuse(*start, message);
+        if reference.kind != "GitRepository" {
+            return Err(refuse(format!("a source is a GitRepository, and no {}", reference.kind)));
+        }
+        let namespace = reference.namespace.as_deref().filter(|namespace| !namespace.is_empty());
+        match automation.find(&self.sources, &reference.name, namespace, *start) {
+            Ok(source) => {
+                if let Some(secret) = &source.spec.value.secret_ref {
+                    let name = &secret.value.name;
+                    let message = format!("`secretRef` (`{name}`) is not carried over: no Secret is read");
+                    let warning = source.object.refuse(secret.start, message);
+                    found.warn_once(warning.hint("give `git` its `credentials`"));
+                }
+                Ok(Some(source))
+            }
+            Err(Missing::Several(error)) => Err(*error),
+            Err(Missing::Absent(id)) => {
+                let message = format!("no file has the GitRepository `{}`", id.name);
+                let warning = refuse(message).hint("these files are taken for what is in it");
+                found.warn_once(warning);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Places an error that has its byte.
+fn at(object: &Object) -> impl Fn((u32, String)) -> Error {
+    move |(start, message)| {
+        object.refuse(start, message).hint("name a branch: only to a branch can anything be pushed")
+    }
+}
+
+/// The branch of a reference to a commit, which others than branches cannot be pushed to.
+fn branch_of(reference: &Placed<GitReference>) -> Result<String, (u32, String)> {
+    let Placed { value, start } = reference;
+    let refuse = |what: &str| Err((*start, format!("a {what} is checked out, and no branch")));
+    match value {
+        GitReference { commit: Some(_), .. } => refuse("commit"),
+        GitReference { name: Some(name), .. } => match name.strip_prefix("refs/heads/") {
+            Some(branch) => Ok(branch.to_owned()),
+            None => refuse(&format!("reference `{name}`")),
+        },
+        GitReference { semver: Some(_), .. } => refuse("range of versions"),
+        GitReference { tag: Some(_), .. } => refuse("tag"),
+        GitReference { branch, .. } => Ok(branch.clone().unwrap_or_else(|| DEFAULT_BRANCH.to_owned())),
+    }
+}
+
+fn committed(
+    automation: &Parsed<ImageUpdateAutomation>,
+    git: &Git,
+    branch: &str,
+    found: &mut Found,
+) -> Result<Delivery> {
+    let object = &automation.object;
+    let commit = &git.commit;
+    if let Some(template) = &commit.message_template {
+        MessageTemplate::parse("messageTemplate", &template.value, &commit.message_template_values)
+            .map_err(|error| error.at(object.at(template.start)))?;
+    }
+    if let Some(key) = &commit.signing_key {
+        let kind = match key.value.r#type {
+            SigningKeyType::Gpg => "openpgp",
+            SigningKeyType::Ssh => "ssh",
+        };
+        let name = &key.value.secret_ref.name;
+        let message = format!("commits are not signed: no Secret is read, and `{name}` has the key");
+        let warning = object.refuse(key.start, message);
+        found.warn_once(warning.hint(format!("name a key of the format `{kind}` in `signingKeys`")));
+    }
+    let mut delivery = Delivery {
+        message: commit.message_template.as_ref().map(|template| template.value.clone()),
+        words: Words::Flux,
+        values: commit.message_template_values.clone(),
+        automation: Some(object.id.clone()),
+        // Git wants a name, and Flux does not.
+        author: Some((
+            commit.author.name.clone().unwrap_or_else(|| commit.author.email.clone()),
+            commit.author.email.clone(),
+        )),
+        ..Delivery::default()
+    };
+    if let Some(push) = &git.push {
+        if let Some(refspec) = &push.refspec {
+            let message = format!("`{}` is a refspec, and only branches are pushed", refspec.value);
+            return Err(object.refuse(refspec.start, message).hint("name a `branch` to push"));
+        }
+        if let Some(branch) = &push.branch {
+            BranchTemplate::parse("branch", &branch.value)
+                .map_err(|error| error.at(object.at(branch.start)))?;
+        }
+        let other = push.branch.as_ref().map(|branch| branch.value.clone()).filter(|name| name != branch);
+        delivery.branch = other;
+        delivery.options = push.options.iter().map(|(key, value)| option(key, value)).collect();
+    }
+    Ok(delivery)
+}
+
+fn option(key: &str, value: &str) -> String {
+    if value.is_empty() { key.to_owned() } else { format!("{key}={value}") }
+}
+
+/// The folder whose markers are written, from the root and with a slash behind it.
+fn path_of(automation: &Parsed<ImageUpdateAutomation>) -> Result<String> {
+    let Some(Placed { value: update, start }) = &automation.spec.value.update else {
+        return Ok(String::new());
+    };
+    within("", &update.path)
+        .map(|path| if path.is_empty() { path } else { format!("{}/", literal(&path)) })
+        .ok_or_else(|| {
+            automation.object.refuse(*start, format!("`{}` leads out of the repository", update.path))
+        })
+}

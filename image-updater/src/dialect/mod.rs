@@ -1,0 +1,172 @@
+//! Dialects: what others have written for other tools, read as work for this one.
+//!
+//! In: the files of a repository, and where they are. Out: batches of work, what has to be known of registries, and two
+//! lists: faults, each of which leaves out an image, an Application or an automation and no other, and warnings of what
+//! is not carried over. A file that names none of a dialect's objects costs a search in its text. Refused: fields that
+//! an object does not have, what its own tool would refuse, and what would be done only in part.
+//!
+//! A dialect is a file or folder here, and a line in [`DIALECTS`].
+
+mod argocd;
+mod flux;
+mod labels;
+mod objects;
+mod print;
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use crate::config::Registry;
+use crate::error::Error;
+use crate::files;
+use crate::work::{Batch, Delivery, Files, Update};
+pub use print::print;
+
+/// What was found in the files of a repository.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// What there is to do.
+    pub batches: Vec<Batch>,
+    /// What is particular to some registries.
+    pub registries: Vec<Registry>,
+    /// What is wrong: each has left something out.
+    pub faults: Vec<Error>,
+    /// What is not done as it is written, though nothing is wrong.
+    pub warnings: Vec<Error>,
+    /// The batches of each place of files.
+    by_files: HashMap<Files, Vec<usize>>,
+    /// The registries by what they are of.
+    by_prefix: HashMap<String, usize>,
+    /// What was said already, where several images have it from one place.
+    said: HashSet<String>,
+}
+
+/// Where things are read from.
+#[derive(Clone, Copy, Debug)]
+struct Input<'i> {
+    /// Files with their paths from the root of the repository.
+    files: &'i [(String, String)],
+    /// Where these files are.
+    home: &'i Files,
+}
+
+/// Objects of another tool.
+struct Dialect {
+    /// What people call the tool.
+    name: &'static str,
+    /// A file that has none of these texts has none of its objects.
+    signs: &'static [&'static str],
+    /// What else it looks at, where there are objects of its own.
+    uses: &'static [&'static str],
+    read: fn(Input<'_>, &mut Found),
+}
+
+const DIALECTS: &[Dialect] = &[flux::DIALECT, argocd::DIALECT];
+
+/// Reads what is written for other tools in the files of a repository: pairs of a path from its root and a text.
+#[must_use]
+pub fn read(files: &[(String, String)], home: &Files) -> Found {
+    let mut found = Found::default();
+    for dialect in DIALECTS {
+        if files.iter().any(|(_, text)| dialect.signs.iter().any(|sign| text.contains(sign))) {
+            (dialect.read)(Input { files, home }, &mut found);
+        }
+    }
+    found.faults.sort_by(in_order);
+    found.warnings.sort_by(in_order);
+    found
+}
+
+/// The order of the places that errors are about.
+fn in_order(first: &Error, second: &Error) -> Ordering {
+    let place = |error: &Error| error.place().map(|place| (place.path.clone(), place.line, place.column));
+    place(first).cmp(&place(second))
+}
+
+/// Whether a file may have to do with the objects of any dialect, by its path and text.
+#[must_use]
+pub fn concerns(path: &str, text: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+    argocd::TELLING.contains(&name) || DIALECTS.iter().any(|dialect| has(dialect.signs) || has(dialect.uses))
+}
+
+/// The tools whose objects are read.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    DIALECTS.iter().map(|dialect| dialect.name)
+}
+
+impl Found {
+    /// Adds an image to the batch that is delivered so, or to a new one.
+    fn add(&mut self, files: &Files, delivery: &Delivery, update: Update) {
+        let of_files = self.by_files.entry(files.clone()).or_default();
+        match of_files.iter().find(|index| self.batches[**index].delivery == *delivery) {
+            Some(index) => self.batches[*index].updates.push(update),
+            None => {
+                of_files.push(self.batches.len());
+                let (files, delivery) = (files.clone(), delivery.clone());
+                self.batches.push(Batch { files, delivery, updates: vec![update] });
+            }
+        }
+    }
+
+    /// Notes how a registry is to be reached for an image. Says whether that goes with what was noted before.
+    fn note_registry(&mut self, registry: Registry) -> bool {
+        let Some(index) = self.by_prefix.get(&registry.prefix) else {
+            self.by_prefix.insert(registry.prefix.clone(), self.registries.len());
+            self.registries.push(registry);
+            return true;
+        };
+        let known = &mut self.registries[*index];
+        known.plain_http |= registry.plain_http;
+        let agrees = registry.credentials.is_none() || known.credentials == registry.credentials;
+        if known.credentials.is_none() {
+            known.credentials = registry.credentials;
+            return true;
+        }
+        agrees
+    }
+
+    /// Adds a warning, unless it has been said.
+    fn warn_once(&mut self, warning: Error) {
+        if self.said.insert(warning.to_string()) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Adds a fault, unless it has been said.
+    fn fault_once(&mut self, fault: Error) {
+        if self.said.insert(fault.to_string()) {
+            self.faults.push(fault);
+        }
+    }
+}
+
+/// A path as a pattern that matches itself only.
+fn literal(path: &str) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    for character in path.chars() {
+        if matches!(character, '*' | '?' | '[' | '\\') && files::is_pattern(path) {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
+}
+
+/// A path that is relative to a folder, from the root of the repository and in normal form; one with a leading slash is
+/// from the root already. Nothing where it leads out.
+fn within(folder: &str, path: &str) -> Option<String> {
+    let folder = if path.starts_with('/') { "" } else { folder };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}

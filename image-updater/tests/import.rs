@@ -1,0 +1,94 @@
+//! `image-updater import` as it is typed: what it prints and ends with.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use image_updater::config::Config;
+
+const APP: &str = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: web\n  annotations:\n    \
+    argocd-image-updater.argoproj.io/image-list: web=r.example.com/web:1.x\n    \
+    argocd-image-updater.argoproj.io/force-update: \"true\"\nspec:\n  source:\n    repoURL: https://git.example.com/a\n    \
+    path: deploy/web\n";
+
+fn import(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_image-updater"));
+    command.arg("import").args(arguments).current_dir(folder).output().expect("the program starts")
+}
+
+/// A repository with files.
+fn repository(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join(".git")).expect("a folder");
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    folder
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("a text")
+}
+
+#[test]
+fn targets_are_named_from_the_root_of_the_repository() {
+    let kustomization = ("deploy/web/kustomization.yaml", "resources: []\n");
+    let folder = repository(&[("apps/prod/web.yaml", APP), kustomization]);
+    let output = import(folder.path(), &[]);
+    assert!(output.status.success(), "{output:?}");
+    let printed = text(&output.stdout);
+    assert!(printed.starts_with("# apps/prod/web.yaml:7:52: `force-update` changes nothing"), "{printed}");
+    assert!(text(&output.stderr).contains("warning: apps/prod/web.yaml:7:52"), "{output:?}");
+    let config = Config::parse(printed, "image-updater.yaml", ".".into()).unwrap();
+    assert_eq!(config.batch.updates[0].spots[0].path, "apps/prod/web.yaml");
+
+    // From a folder within, and by a folder: its files alone do not tell what renders the source.
+    let output = import(&folder.path().join("apps"), &["prod", "../deploy", "prod/web.yaml"]);
+    assert_eq!(text(&output.stdout), printed);
+    let output = import(folder.path(), &["apps"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("nothing tells whether Helm or Kustomize"), "{output:?}");
+}
+
+#[test]
+fn a_fault_prints_nothing() {
+    let two = APP.replace("web=r", "web=,a=r");
+    let folder = repository(&[("a.yaml", &two), ("b.yaml", &APP.replace("1.x", "=="))]);
+    let output = import(folder.path(), &[]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    let said = text(&output.stderr);
+    assert!(said.contains("a.yaml:6:50") && said.contains("b.yaml:6:50"), "{said}");
+}
+
+#[test]
+fn where_there_is_nothing_that_is_said() {
+    let folder = repository(&[("a.yaml", "kind: Deployment\n")]);
+    let output = import(folder.path(), &[]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
+    assert!(text(&output.stderr).contains("has no image that Flux or Argo CD Image Updater updates"));
+    let output = import(folder.path(), &["missing"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("missing"));
+}
+
+#[test]
+fn what_is_printed_can_be_worked_off() {
+    let app = APP.replace(
+        "    path: deploy/web\n",
+        "    path: x\n    kustomize: {images: ['r.example.com/web:1.0.0']}\n",
+    );
+    let folder = repository(&[
+        ("web.yaml", &app),
+        ("tags.json", "{\"r.example.com/web\": [\"1.0.0\", \"1.1.0\", \"2.0.0\"]}"),
+    ]);
+    let printed = import(folder.path(), &[]);
+    fs::write(folder.path().join("image-updater.yaml"), &printed.stdout).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_image-updater"));
+    let update = ["update", "--write", "--tags-from", "tags.json"];
+    let output = command.args(update).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let wanted = app.replace("web:1.0.0", "web:1.1.0");
+    assert_eq!(fs::read_to_string(folder.path().join("web.yaml")).unwrap(), wanted);
+}
