@@ -29,19 +29,21 @@ Examples:
   renderer helm dependency list charts/web -o json";
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(in crate::cli) enum Command {
     /// Get the dependencies that the lock names
-    #[command(mut_args = go_switch, after_help = BUILD_EXAMPLES)]
+    #[command(after_help = BUILD_EXAMPLES)]
     Build(Box<Order>),
     /// List the dependencies and how they stand
-    #[command(mut_args = go_switch, after_help = LIST_EXAMPLES, visible_alias = "ls")]
+    #[command(after_help = LIST_EXAMPLES, visible_alias = "ls")]
     List(List),
     /// Resolve the dependencies anew, get them and lock them
-    #[command(mut_args = go_switch, after_help = UPDATE_EXAMPLES, visible_alias = "up")]
+    #[command(after_help = UPDATE_EXAMPLES, visible_alias = "up")]
     Update(Box<Order>),
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct Order {
     /// The chart's folder
     #[arg(default_value = ".")]
@@ -70,6 +72,7 @@ pub(in crate::cli) struct Order {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct List {
     /// The chart: a folder or an archive
     #[arg(default_value = ".")]

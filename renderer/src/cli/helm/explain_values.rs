@@ -32,6 +32,7 @@ Examples:
 const MAX_SHOWN: usize = 60;
 
 #[derive(Args, Debug)]
+#[command(mut_args = super::flags::go_switch)]
 pub(in crate::cli) struct Arguments {
     /// The chart: a folder, an archive, or as for `helm pull`
     chart: String,

@@ -28,6 +28,7 @@ Examples:
 const MAX_DEPTH: usize = 64;
 
 #[derive(Args, Debug)]
+#[command(mut_args = super::flags::go_switch)]
 pub(in crate::cli) struct Arguments {
     /// The charts: folders or archives
     #[arg(value_name = "CHART", required = true)]

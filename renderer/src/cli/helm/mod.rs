@@ -21,18 +21,19 @@ use crate::error::Result;
 use crate::report::Reporter;
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Get, list and lock the charts that a chart depends on
     #[command(subcommand, visible_alias = "dep", alias = "dependencies")]
     Dependency(dependency::Command),
     /// Say where a value of a chart comes from
-    #[command(after_help = explain_values::EXAMPLES, mut_args = flags::go_switch)]
+    #[command(after_help = explain_values::EXAMPLES)]
     ExplainValues(Box<explain_values::Arguments>),
     /// Look for what is wrong with charts, or not as it should be
-    #[command(after_help = lint::EXAMPLES, mut_args = flags::go_switch)]
+    #[command(after_help = lint::EXAMPLES)]
     Lint(lint::Arguments),
     /// Get charts from repositories and registries
-    #[command(after_help = pull::EXAMPLES, visible_alias = "fetch", mut_args = flags::go_switch)]
+    #[command(after_help = pull::EXAMPLES, visible_alias = "fetch")]
     Pull(Box<pull::Arguments>),
     /// Log in to registries and out of them
     #[command(subcommand)]
@@ -44,10 +45,10 @@ pub(super) enum Command {
     #[command(subcommand, alias = "inspect", after_help = show::EXAMPLES)]
     Show(Box<show::Command>),
     /// Render a chart and print its manifests
-    #[command(after_help = template::EXAMPLES, mut_args = flags::go_switch)]
+    #[command(after_help = template::EXAMPLES)]
     Template(Box<template::Arguments>),
     /// Print the version of Helm that charts are rendered as
-    #[command(after_help = version::EXAMPLES, mut_args = flags::go_switch)]
+    #[command(after_help = version::EXAMPLES)]
     Version(version::Arguments),
 }
 

@@ -25,6 +25,7 @@ Examples:
   renderer helm pull oci://registry.example.com/charts/web --version '^1.2' -d archives";
 
 #[derive(Args, Debug)]
+#[command(mut_args = super::flags::go_switch)]
 pub(in crate::cli) struct Arguments {
     /// `repository/chart`, `https://…/chart.tgz` or `oci://…`; with `--repo` the chart's name
     #[arg(value_name = "CHART", required = true)]

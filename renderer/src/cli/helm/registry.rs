@@ -24,16 +24,18 @@ Examples:
   renderer helm registry logout ghcr.io";
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(in crate::cli) enum Command {
     /// Check an account of a registry, and keep it
-    #[command(after_help = LOGIN_EXAMPLES, mut_args = go_switch)]
+    #[command(after_help = LOGIN_EXAMPLES)]
     Login(Box<Login>),
     /// Forget the account of a registry
-    #[command(after_help = LOGOUT_EXAMPLES, mut_args = go_switch)]
+    #[command(after_help = LOGOUT_EXAMPLES)]
     Logout(Logout),
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct Login {
     /// The registry: a host, with its port if it has one
     host: String,
@@ -78,6 +80,7 @@ pub(in crate::cli) struct Login {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct Logout {
     /// The registry: a host, with its port if it has one
     host: String,

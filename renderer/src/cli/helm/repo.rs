@@ -47,22 +47,24 @@ const GONE: [(&str, &str); 2] = [
 ];
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(in crate::cli) enum Command {
     /// Add a repository under a name
-    #[command(mut_args = go_switch, after_help = ADD_EXAMPLES)]
+    #[command(after_help = ADD_EXAMPLES)]
     Add(Box<Add>),
     /// List the repositories
-    #[command(mut_args = go_switch, after_help = LIST_EXAMPLES, visible_alias = "ls")]
+    #[command(after_help = LIST_EXAMPLES, visible_alias = "ls")]
     List(List),
     /// Remove repositories
-    #[command(mut_args = go_switch, after_help = REMOVE_EXAMPLES, visible_alias = "rm")]
+    #[command(after_help = REMOVE_EXAMPLES, visible_alias = "rm")]
     Remove(Remove),
     /// Get the indexes of repositories anew
-    #[command(mut_args = go_switch, after_help = UPDATE_EXAMPLES, visible_alias = "up")]
+    #[command(after_help = UPDATE_EXAMPLES, visible_alias = "up")]
     Update(Update),
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct Add {
     /// The name by which charts are found in it
     name: String,
@@ -97,6 +99,7 @@ pub(in crate::cli) struct Add {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct List {
     /// How to print them
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -121,6 +124,7 @@ enum Format {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct Remove {
     /// Their names
     #[arg(required = true)]
@@ -134,6 +138,7 @@ pub(in crate::cli) struct Remove {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = go_switch)]
 pub(in crate::cli) struct Update {
     /// Their names; all where none is given
     names: Vec<String>,

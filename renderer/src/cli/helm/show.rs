@@ -22,25 +22,22 @@ Examples:
   renderer helm show readme oci://registry.example.com/charts/web --version 1.2.3";
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(in crate::cli) enum Command {
     /// All of it: metadata, values, README and CRDs
-    #[command(mut_args = flags::go_switch)]
     All(Arguments),
     /// Its metadata
-    #[command(mut_args = flags::go_switch)]
     Chart(Arguments),
     /// Its CRDs
-    #[command(mut_args = flags::go_switch)]
     Crds(Arguments),
     /// Its README
-    #[command(mut_args = flags::go_switch)]
     Readme(Arguments),
     /// Its values
-    #[command(mut_args = flags::go_switch)]
     Values(Arguments),
 }
 
 #[derive(Args, Debug)]
+#[command(mut_args = flags::go_switch)]
 pub(in crate::cli) struct Arguments {
     /// The chart: a folder, an archive, or as for `helm pull`
     chart: String,

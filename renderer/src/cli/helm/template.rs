@@ -46,6 +46,7 @@ Examples:
   renderer helm template web charts/web --lookup-from objects.yaml";
 
 #[derive(Args, Debug)]
+#[command(mut_args = super::flags::go_switch)]
 pub(in crate::cli) struct Arguments {
     /// The release's name, if given, and the chart: a folder, an archive, or as for `helm pull`
     #[arg(value_name = "[NAME] CHART", required = true, num_args = 1..)]

@@ -24,6 +24,7 @@ const KUBERNETES: &str = "v1.37";
 const COMMIT: &str = concat!("renderer.", env!("CARGO_PKG_VERSION"));
 
 #[derive(Args, Debug)]
+#[command(mut_args = super::flags::go_switch)]
 pub(in crate::cli) struct Arguments {
     /// Print the version alone, with what gives it
     #[arg(long)]
