@@ -148,7 +148,7 @@ fn scaled(bits: u128, shift: i64) -> f64 {
 }
 
 /// Whether every underscore stands between digits, or between a base's prefix and one.
-pub(crate) fn underscores_good(text: &[u8]) -> bool {
+fn underscores_good(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"+").or_else(|| text.strip_prefix(b"-")).unwrap_or(text);
     let prefixed = matches!(text, [b'0', letter, ..] if b"xXoObB".contains(letter));
     let hexadecimal = matches!(text, [b'0', b'x' | b'X', ..]);

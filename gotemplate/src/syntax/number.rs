@@ -4,6 +4,7 @@
 use super::node::{Ideal, Number};
 use super::unquote::unquote_char;
 use crate::fmt::quoted;
+use crate::strconv::{parse_float, parse_int, parse_uint};
 
 /// A character literal.
 pub(super) fn character(text: &[u8]) -> Result<Number, String> {
@@ -31,7 +32,8 @@ pub(super) fn complex(text: &[u8]) -> Result<Number, String> {
     } else {
         (real, imaginary)
     };
-    match (parse_float(real), parse_float(imaginary.trim_end_matches('i'))) {
+    let imaginary = imaginary.trim_end_matches('i');
+    match (parse_float(real.as_bytes()), parse_float(imaginary.as_bytes())) {
         (Some(real), Some(imaginary)) => Ok(simplified(real, imaginary)),
         _ => Err("syntax error scanning complex number".to_owned()),
     }
@@ -39,11 +41,11 @@ pub(super) fn complex(text: &[u8]) -> Result<Number, String> {
 
 /// Every other number.
 pub(super) fn number(text: &[u8]) -> Result<Number, String> {
-    let text = std::str::from_utf8(text).unwrap_or("");
-    if let Some(imaginary) = text.strip_suffix('i').and_then(parse_float) {
+    if let Some(imaginary) = text.strip_suffix(b"i").and_then(parse_float) {
         return Ok(simplified(0.0, imaginary));
     }
-    let mut number = Number { uint: parse_uint(text), int: parse_int(text), ..Number::default() };
+    let mut number =
+        Number { uint: parse_uint(text, 0).ok(), int: parse_int(text, 0).ok(), ..Number::default() };
     if number.int == Some(0) {
         number.uint = Some(0);
     }
@@ -52,22 +54,22 @@ pub(super) fn number(text: &[u8]) -> Result<Number, String> {
     } else if let Some(uint) = number.uint {
         number.float = Some(uint as f64);
     } else if let Some(float) = parse_float(text) {
-        if !text.contains(['.', 'e', 'E', 'p', 'P']) {
-            return Err(format!("integer overflow: {}", quoted(text.as_bytes())));
+        if !text.iter().any(|byte| b".eEpP".contains(byte)) {
+            return Err(format!("integer overflow: {}", quoted(text)));
         }
         number.set_float(float);
     } else {
-        return Err(format!("illegal number syntax: {}", quoted(text.as_bytes())));
+        return Err(format!("illegal number syntax: {}", quoted(text)));
     }
     number.ideal = ideal(text, &number);
     Ok(number)
 }
 
-fn ideal(text: &str, number: &Number) -> Ideal {
+fn ideal(text: &[u8], number: &Number) -> Ideal {
     // The letters of a hexadecimal integer are no exponent.
-    let hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-    let marks: &[char] = if hexadecimal { &['p', 'P'] } else { &['.', 'e', 'E', 'p', 'P'] };
-    if number.float.is_some() && text.contains(marks) {
+    let hexadecimal = text.starts_with(b"0x") || text.starts_with(b"0X");
+    let marks: &[u8] = if hexadecimal { b"pP" } else { b".eEpP" };
+    if number.float.is_some() && text.iter().any(|byte| marks.contains(byte)) {
         Ideal::Float
     } else if number.int.is_some() {
         Ideal::Int
@@ -97,118 +99,6 @@ fn simplified(real: f64, imaginary: f64) -> Number {
         number.set_float(real);
     }
     number
-}
-
-/// `strconv.ParseUint(text, 0, 64)`.
-fn parse_uint(text: &str) -> Option<u64> {
-    let lower = text.to_ascii_lowercase();
-    let (digits, base) = match lower.as_bytes() {
-        [b'0', b'x', ..] => (&lower[2..], 16),
-        [b'0', b'o', ..] => (&lower[2..], 8),
-        [b'0', b'b', ..] => (&lower[2..], 2),
-        [b'0', _, ..] => (&lower[1..], 8),
-        _ => (&lower[..], 10),
-    };
-    if !digits.starts_with(|c: char| c.is_ascii_hexdigit() || c == '_') || !underscores_good(text) {
-        return None;
-    }
-    u64::from_str_radix(&digits.replace('_', ""), base).ok()
-}
-
-/// `strconv.ParseInt(text, 0, 64)`.
-fn parse_int(text: &str) -> Option<i64> {
-    if let Some(digits) = text.strip_prefix('-') {
-        return 0i64.checked_sub_unsigned(parse_uint(digits)?);
-    }
-    i64::try_from(parse_uint(text.strip_prefix('+').unwrap_or(text))?).ok()
-}
-
-/// `strconv.ParseFloat(text, 64)`, where the text has nothing but what the lexer lets through.
-fn parse_float(text: &str) -> Option<f64> {
-    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let hexadecimal = unsigned.starts_with("0x") || unsigned.starts_with("0X");
-    if text.contains('_') && !underscores_good(text) {
-        return None;
-    }
-    let plain = unsigned.replace('_', "");
-    let float = if hexadecimal { parse_hexadecimal(&plain[2..])? } else { parse_decimal(&plain)? };
-    (!float.is_infinite()).then_some(if text.starts_with('-') { -float } else { float })
-}
-
-fn parse_decimal(text: &str) -> Option<f64> {
-    // The standard library takes words, such as `inf`, which are no numbers here.
-    let numeric =
-        text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
-    if numeric { text.parse().ok() } else { None }
-}
-
-fn parse_hexadecimal(text: &str) -> Option<f64> {
-    let (mantissa, exponent) = text.split_once(['p', 'P'])?;
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.is_empty() && fraction.is_empty() {
-        return None;
-    }
-    let exponent: i64 = exponent.parse::<i64>().ok()?.clamp(-1_000_000, 1_000_000);
-    let mut bits: u128 = 0;
-    let mut shift = exponent - 4 * i64::try_from(fraction.len()).ok()?;
-    for digit in whole.bytes().chain(fraction.bytes()) {
-        let digit = u128::from(char::from(digit).to_digit(16)?);
-        if bits >> 120 == 0 {
-            bits = bits << 4 | digit;
-        } else {
-            // Beyond any rounding but for the question whether something is there.
-            bits |= u128::from(digit != 0);
-            shift += 4;
-        }
-    }
-    Some(scaled(bits, shift))
-}
-
-/// The float64 nearest to `bits` times two to the `shift`.
-fn scaled(bits: u128, shift: i64) -> f64 {
-    if bits == 0 {
-        return 0.0;
-    }
-    let length = i64::from(128 - bits.leading_zeros());
-    // A normal number keeps 53 bits, one below the least normal exponent fewer.
-    let lowest = (shift + length - 53).max(-1074);
-    let drop = lowest - shift;
-    let kept = match u32::try_from(drop) {
-        Err(_) => bits << u32::try_from(-drop).unwrap_or(0).min(127),
-        Ok(0) => bits,
-        Ok(drop) if drop > 127 => 0,
-        Ok(drop) => {
-            let half = 1u128 << (drop - 1);
-            let rest = bits & ((1 << drop) - 1);
-            let floor = bits >> drop;
-            floor + u128::from(rest > half || rest == half && floor & 1 == 1)
-        }
-    };
-    if lowest > 1023 {
-        return f64::INFINITY;
-    }
-    let exponent = i32::try_from(lowest).unwrap_or(0);
-    let (first, second) = (exponent / 2, exponent - exponent / 2);
-    kept as f64 * 2f64.powi(first) * 2f64.powi(second)
-}
-
-/// Whether every underscore stands between digits, or between a base's prefix and one.
-fn underscores_good(text: &str) -> bool {
-    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let prefixed = matches!(text.as_bytes(), [b'0', letter, ..] if b"xXoObB".contains(letter));
-    let hexadecimal = matches!(text.as_bytes(), [b'0', b'x' | b'X', ..]);
-    let mut last = if prefixed { b'0' } else { b'^' };
-    for byte in text.bytes().skip(if prefixed { 2 } else { 0 }) {
-        let digit = byte.is_ascii_digit() || hexadecimal && byte.is_ascii_hexdigit();
-        match byte {
-            _ if digit => last = b'0',
-            b'_' if last == b'0' => last = b'_',
-            b'_' => return false,
-            _ if last == b'_' => return false,
-            _ => last = b'!',
-        }
-    }
-    last != b'_'
 }
 
 #[cfg(test)]
