@@ -1,7 +1,7 @@
 //! Charts in archives: `.tgz` files from anywhere, so nothing in them is believed.
 //!
-//! In: the bytes of an archive. Out: its files, with paths inside the chart. Refused: paths that lead out of the chart,
-//! and archives that grow beyond measure.
+//! In: the bytes of an archive. Out: its files, with paths inside the chart. Refused: paths and links that lead out of
+//! the chart, and archives that grow beyond measure.
 
 use std::io::Read;
 
@@ -16,6 +16,8 @@ pub const MAX_CHART_SIZE: u64 = 100 << 20;
 pub const MAX_CHART_FILE_SIZE: u64 = 5 << 20;
 /// A chart with more files is an attack: each costs more than its bytes.
 pub const MAX_CHART_FILES: usize = 20_000;
+
+const ABSOLUTE: &str = "chart illegally contains absolute paths";
 
 /// The files in an archive.
 ///
@@ -41,6 +43,11 @@ fn files_within(bytes: &[u8], max_size: u64, max_file_size: u64) -> Result<Vec<F
             continue;
         }
         let name = inner_path(&path)?;
+        if let Some(target) = entry.link_name_bytes().filter(|_| kind.is_symlink() || kind.is_hard_link()) {
+            let from =
+                if kind.is_symlink() { path.rsplit_once('/').map_or("", |(folder, _)| folder) } else { "" };
+            refuse_escape(&path, from, &String::from_utf8_lossy(&target))?;
+        }
         let size = entry.size();
         if size > left {
             return Err(format!("decompressed chart is larger than the maximum size {max_size}"));
@@ -54,7 +61,7 @@ fn files_within(bytes: &[u8], max_size: u64, max_file_size: u64) -> Result<Vec<F
             return Err(format!("chart has more than {MAX_CHART_FILES} files"));
         }
         let mut data = Vec::new();
-        // A link has no content of its own, and is never followed.
+        // A link has no content of its own, and is never followed: to Helm it is an empty file.
         entry.by_ref().take(size).read_to_end(&mut data).map_err(|error| error.to_string())?;
         if (data.len() as u64) < size {
             return Err(format!("decompressed chart is larger than the maximum size {max_size}"));
@@ -72,9 +79,13 @@ fn files_within(bytes: &[u8], max_size: u64, max_file_size: u64) -> Result<Vec<F
 fn inner_path(path: &str) -> Result<String, String> {
     let delimiter = if path.contains('\\') { '\\' } else { '/' };
     let (top, inner) = path.split_once(delimiter).unwrap_or((path, ""));
+    // Helm means to refuse these, but looks for the slash behind the top folder only.
+    if top.is_empty() {
+        return Err(ABSOLUTE.to_owned());
+    }
     let inner = inner.replace(delimiter, "/");
     if inner.starts_with('/') {
-        return Err("chart illegally contains absolute paths".to_owned());
+        return Err(ABSOLUTE.to_owned());
     }
     let clean = clean(&inner);
     if clean.is_empty() {
@@ -91,6 +102,18 @@ fn inner_path(path: &str) -> Result<String, String> {
         return Err("chart yaml not in base directory".to_owned());
     }
     Ok(clean)
+}
+
+/// Refuses a link to something that is not in the archive's top folder, as no chart has any. `from` is the folder that
+/// the target is told from.
+fn refuse_escape(path: &str, from: &str, target: &str) -> Result<(), String> {
+    let absolute = target.starts_with(['/', '\\']) || target.contains(':');
+    let reached = clean(&format!("{from}/{target}").replace('\\', "/"));
+    let top = clean(path).split('/').next().unwrap_or_default().to_owned();
+    if absolute || reached.split('/').next() != Some(&top) {
+        return Err(format!("chart illegally contains a link out of it: {path:?} leads to {target:?}"));
+    }
+    Ok(())
 }
 
 /// Go's `path.Clean` of a relative path, empty for the folder itself.
@@ -150,9 +173,48 @@ mod tests {
             ("web/c:/x", "chart contains illegally named files"),
             ("Chart.yaml/x", "chart yaml not in base directory"),
             ("web/.", "chart illegally contains content outside the base directory"),
+            ("/etc/passwd", "chart illegally contains absolute paths"),
         ] {
             let error = files(&archive(&[(path, b"x")])).expect_err(path);
             assert!(error.contains(reason), "{path}: {error}");
+        }
+    }
+
+    fn link(kind: EntryType, path: &str, target: &str) -> Vec<u8> {
+        let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(0);
+        builder.append_link(&mut header, path, target).expect("it is written to memory");
+        builder.into_inner().and_then(GzEncoder::finish).expect("it is written to memory")
+    }
+
+    #[test]
+    fn links_that_lead_out_are_refused() {
+        for (kind, target) in [
+            (EntryType::Symlink, "/etc/passwd"),
+            (EntryType::Link, "/etc/passwd"),
+            (EntryType::Symlink, "../../web2/values.yaml"),
+            (EntryType::Symlink, "../../../etc/passwd"),
+            (EntryType::Link, "other/values.yaml"),
+            (EntryType::Symlink, "c:/x"),
+            (EntryType::Symlink, "..\\..\\x"),
+        ] {
+            let error = files(&link(kind, "web/files/a", target)).expect_err(target);
+            assert!(error.contains("a link out of it"), "{target}: {error}");
+        }
+    }
+
+    /// As `.Files.Get` of such a link gives nothing in Helm.
+    #[test]
+    fn links_within_the_chart_are_empty_files() {
+        for (kind, target) in [
+            (EntryType::Symlink, "b"),
+            (EntryType::Symlink, "../values.yaml"),
+            (EntryType::Link, "web/values.yaml"),
+        ] {
+            let files = files(&link(kind, "web/files/a", target)).expect(target);
+            assert_eq!((files[0].name.as_str(), files[0].data.len()), ("files/a", 0), "{target}");
         }
     }
 
