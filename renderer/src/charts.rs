@@ -180,7 +180,7 @@ impl<'p> Folder<'p> {
         for name in entries {
             let inner = below.join(&name);
             let path = self.top.join(&inner);
-            let Ok(metadata) = fs::metadata(&path) else { continue };
+            let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
             let shown = inner.to_string_lossy().replace('\\', "/");
             if self.rules.ignores(&shown, metadata.is_dir()) {
                 continue;
@@ -227,6 +227,12 @@ impl<'p> Folder<'p> {
     }
 }
 
+/// A link that leads nowhere is refused, also where it would be ignored: what is missing may be the chart's values.
+fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+    let shown = path.display();
+    Error::new(ErrorKind::Input, format!("error evaluating symlink {shown}: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -253,6 +259,17 @@ mod tests {
         assert!(read(&chart, None).unwrap().contains(&"files/up/secret".to_owned()));
         let error = read(&chart, Some(&root.join("repo"))).unwrap_err();
         assert!(error.message().ends_with("leads outside of the repository"), "{error}");
+    }
+
+    /// As Helm has it, which would otherwise render without the values that the link stands for.
+    #[test]
+    fn a_link_that_leads_nowhere_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("Chart.yaml"), "name: a").unwrap();
+        symlink("nothing", folder.path().join("values.yaml")).unwrap();
+        let error = read(folder.path(), None).unwrap_err();
+        assert!(error.message().starts_with("error evaluating symlink"), "{error}");
+        assert!(error.message().contains("values.yaml: No such file"), "{error}");
     }
 
     #[test]
