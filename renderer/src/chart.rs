@@ -106,8 +106,22 @@ pub(crate) fn render(location: &Location, given: &Values, release: &Release<'_>)
     kube_version(release)?;
     let mut warnings = Vec::new();
     let user = user_values(given, release.version, &mut warnings)?;
+    detect(location)?;
     let chart = location.load(release.version, &mut warnings)?;
     render_loaded(chart, &user, release, warnings)
+}
+
+/// Helm looks which generation of charts a folder is of before it loads it, and has its own words where it cannot.
+fn detect(location: &Location) -> Result<()> {
+    let Location::Disk(path) = location else { return Ok(()) };
+    let file = path.join("Chart.yaml");
+    if !path.is_dir() || file.exists() {
+        return Ok(());
+    }
+    let file = std::path::absolute(&file).unwrap_or(file);
+    let file = file.display();
+    let sentence = format!("unable to detect chart at {file}: open {file}: no such file or directory");
+    Err(Error::new(ErrorKind::Input, sentence))
 }
 
 /// Reads and merges the values that a user gives.
@@ -135,7 +149,8 @@ pub(crate) fn render_loaded(
     let kube_version = kube_version(release)?;
     refuse_library(&chart)?;
     if chart.metadata.deprecated {
-        warnings.push(Warning::new(Code::DeprecatedChart, "this chart is deprecated"));
+        let name = &chart.metadata.name;
+        warnings.push(Warning::new(Code::DeprecatedChart, format!("the chart `{name}` is deprecated")));
     }
     refuse_missing(&chart)?;
     helm_lite::check_release_name(release.name)?;

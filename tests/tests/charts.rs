@@ -135,6 +135,16 @@ mod show {
         let outcome = renderer(&repository(), &["helm", "show", "values", "overlay"]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
         assert!(outcome.stderr.contains("Chart.yaml file is missing"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("in the chart `overlay`"), "{}", outcome.stderr);
+    }
+
+    /// As `helm template overlay` has it, which looks for the file before it loads the chart.
+    #[test]
+    fn what_is_no_chart_is_not_rendered() {
+        let outcome = renderer(&repository(), &["helm", "template", "overlay"]);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""));
+        assert!(outcome.stderr.contains("unable to detect chart at /"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("/overlay/Chart.yaml: no such file"), "{}", outcome.stderr);
     }
 }
 

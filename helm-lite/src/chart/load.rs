@@ -34,7 +34,7 @@ impl Chart {
         version: HelmVersion,
         warnings: &mut Vec<Warning>,
     ) -> Result<Self> {
-        Reader { version, warnings }.chart(files, name, 0)
+        Reader { version, warnings }.chart(files, name, 0).map_err(|error| named(error, name))
     }
 
     /// A chart from an archive.
@@ -47,9 +47,18 @@ impl Chart {
         version: HelmVersion,
         warnings: &mut Vec<Warning>,
     ) -> Result<Self> {
-        let files = archive::files(bytes).map_err(Error::invalid)?;
-        Reader { version, warnings }.chart(files, name, 0)
+        let read = archive::files(bytes).map_err(Error::invalid);
+        read.and_then(|files| Reader { version, warnings }.chart(files, name, 0))
+            .map_err(|error| named(error, name))
     }
+}
+
+/// Says which chart it is about where no place does: Helm does not tell.
+fn named(error: Error, name: &str) -> Error {
+    if error.place().is_some() {
+        return error;
+    }
+    error.via(format!("in the chart `{name}`"), None)
 }
 
 /// What holds for a chart and for all that it brings along.

@@ -98,7 +98,9 @@ impl Arguments {
 
 /// Makes a chart's folder, all of it or nothing.
 fn unpack(pulled: &Pulled, parent: &Path) -> Result<()> {
-    let files = archive::files(&pulled.bytes).map_err(|reason| Error::new(ErrorKind::Input, reason))?;
+    let refuse =
+        |reason| Error::new(ErrorKind::Input, format!("cannot unpack `{}`: {reason}", pulled.file_name));
+    let files = archive::files(&pulled.bytes).map_err(refuse)?;
     let metadata = files.iter().filter(|file| file.name == "Chart.yaml").cloned().collect();
     let name = Chart::load(metadata, &pulled.file_name, HelmVersion::V4, &mut Vec::new())?.metadata.name;
     let folder = parent.join(&name);
