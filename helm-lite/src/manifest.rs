@@ -11,6 +11,7 @@ use std::rc::Rc;
 use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions};
 
 use self::fault::Fault;
+use crate::chart::shape::json_type;
 use crate::error::Error;
 use crate::origin::Origin;
 use crate::version::HelmVersion;
@@ -314,22 +315,6 @@ fn unfit(node: &Node, found: &str, target: &str) -> Fault {
     let reason =
         format!("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into {target}");
     Fault { reason, at: node.span.start }
-}
-
-fn json_type(node: &Node) -> &'static str {
-    use yamltree::Resolved;
-    if node.is_mapping() {
-        return "object";
-    }
-    if node.is_sequence() {
-        return "array";
-    }
-    match node.resolved(Dialect::V2) {
-        Ok(Resolved::Null) => "null",
-        Ok(Resolved::Bool(_)) => "bool",
-        Ok(Resolved::Int(_) | Resolved::Uint(_) | Resolved::Float(_)) => "number",
-        _ => "string",
-    }
 }
 
 fn by_kind(left: &str, right: &str, version: HelmVersion) -> Ordering {

@@ -238,7 +238,8 @@ fn sort(entries: &mut [Entry]) {
         .sort_by(|left, right| left.key.text().unwrap_or_default().cmp(right.key.text().unwrap_or_default()));
 }
 
-fn json_type(node: &Node) -> &'static str {
+/// What Go's decoder calls the JSON that a node becomes.
+pub(crate) fn json_type(node: &Node) -> &'static str {
     if node.is_mapping() {
         return "object";
     }
