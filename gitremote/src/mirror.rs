@@ -1,11 +1,12 @@
 //! What was fetched from one remote: a bare repository in a folder of a cache, or in one that goes with it.
 //!
-//! In: branches. Out: their last commits and files, without their history; what is there already is not asked for again.
+//! In: branches. Out: their last commits and files, and no more of their history than is asked for; what is there already is not asked for again.
 //! One process at a time has a mirror open. What has a reference below `refs/tips` is complete: such a reference is
 //! made last and in one step, so that a process may be killed at any moment. A mirror that is damaged is made anew.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File};
+use std::num::NonZeroU32;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::progress::Discard;
+use gix::protocol::fetch::Shallow;
 use gix::protocol::transport::Service;
 use gix::remote::Direction;
 use sha2::{Digest, Sha256};
@@ -22,7 +24,7 @@ use crate::Remote;
 use crate::address;
 use crate::conversation::{Conversation, Tip, keep_pack};
 use crate::error::{Error, ErrorKind, Result, cause};
-use crate::fetch::{create, depth_one, open_configured, open_repository};
+use crate::fetch::{create, open_configured, open_repository};
 use crate::redact::without_account;
 use crate::session::Session;
 use crate::tree::{Tree, damaged};
@@ -43,6 +45,7 @@ const TIPS: &str = "refs/tips";
 #[derive(Debug)]
 pub struct Mirror {
     folder: PathBuf,
+    depth: NonZeroU32,
     _lock: Option<File>,
     _temporary: Option<TempDir>,
 }
@@ -61,7 +64,8 @@ impl Mirror {
         let lock = File::options().create(true).truncate(false).write(true).open(&path);
         let lock = lock.and_then(|file| file.lock().map(|()| file));
         let lock = lock.map_err(|error| Error::disk("lock", &path, &error))?;
-        let mirror = Self { folder: cache.join(name), _lock: Some(lock), _temporary: None };
+        let mirror =
+            Self { folder: cache.join(name), depth: NonZeroU32::MIN, _lock: Some(lock), _temporary: None };
         if mirror.is_sound() {
             mirror.tidy();
         } else {
@@ -77,9 +81,22 @@ impl Mirror {
     pub fn temporary() -> Result<Self> {
         let folder =
             TempDir::new().map_err(|error| Error::disk("make a folder in", &std::env::temp_dir(), &error))?;
-        let mirror = Self { folder: folder.path().join("mirror.git"), _lock: None, _temporary: Some(folder) };
+        let mirror = Self {
+            folder: folder.path().join("mirror.git"),
+            depth: NonZeroU32::MIN,
+            _lock: None,
+            _temporary: Some(folder),
+        };
         mirror.reset()?;
         Ok(mirror)
+    }
+
+    /// Fetches so many of each branch's last commits instead of one, for whoever asks for its
+    /// [`history`](Self::history) anyway: then that takes no second exchange.
+    #[must_use]
+    pub fn remembering(mut self, commits: u32) -> Self {
+        self.depth = NonZeroU32::new(commits).unwrap_or(NonZeroU32::MIN);
+        self
     }
 
     /// Fetches the last commits of branches (`HEAD` for the one that the server calls current) in one exchange; nothing
@@ -126,11 +143,11 @@ impl Mirror {
     }
 
     fn try_fetch(&self, remote: &Remote, branches: &[&str]) -> Result<Vec<Option<Tip>>, Failed> {
-        let (remote, folder) = (remote.clone(), self.folder.clone());
+        let (remote, folder, depth) = (remote.clone(), self.folder.clone(), self.depth);
         let branches: Vec<String> = branches.iter().map(|branch| (*branch).to_owned()).collect();
         // The session's own failures are errors, what its work finds is a value.
         let fetched = Session::run(remote.access.timeout, move |session| {
-            Ok(fetch(&remote, &folder, &branches, session))
+            Ok(fetch(&remote, &folder, &branches, depth, session))
         });
         fetched.map_err(Failed::from)?
     }
@@ -185,6 +202,7 @@ fn fetch(
     remote: &Remote,
     folder: &Path,
     branches: &[String],
+    depth: NonZeroU32,
     session: &Arc<Session>,
 ) -> Result<Vec<Option<Tip>>, Failed> {
     let repository = open_configured(folder)?;
@@ -207,7 +225,7 @@ fn fetch(
     }
     let haves = &known[..known.len().min(MAX_HAVES)];
     conversation
-        .receive(&wanted, haves, &depth_one())
+        .receive(&wanted, haves, &Shallow::DepthAtRemote(depth))
         .map_err(|error| Failed { has_history: !haves.is_empty() && !conversation.is_cut_off(), error })?;
     for commit in wanted {
         note_tip(folder, commit)?;

@@ -60,13 +60,14 @@ impl Folder {
             return Err(Error::input(format!("`{path}` is no path within the repository")));
         }
         let file = self.root.join(path);
-        // A folder on the way may be a link as well as the file.
-        match (fs::canonicalize(&file), fs::canonicalize(&self.root)) {
-            (Ok(real), Ok(root)) if !real.starts_with(&root) => {
-                Err(Error::input(format!("`{path}` leads by a link out of `{}`", self.root.display())))
-            }
-            _ => disk::locate(&file, &self.root),
+        // A folder on the way may be a link as well as the file, which may not be there yet.
+        let there = file.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(&self.root);
+        let failed = |error| Error::io("follow", there, &error);
+        let real = fs::canonicalize(there).map_err(failed)?;
+        if real.starts_with(fs::canonicalize(&self.root).map_err(failed)?) {
+            return disk::locate(&file, &self.root);
         }
+        Err(Error::input(format!("`{path}` leads by a link out of `{}`", self.root.display())))
     }
 
     fn walk(&self, below: &str, depth: usize, paths: &mut Vec<String>) -> Result<()> {
@@ -114,5 +115,45 @@ impl Files for gitremote::Tree {
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>> {
         Ok(self.glob(pattern)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_outside_of_the_folder_is_read_or_written() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("a.yaml"), "a: 1\n").unwrap();
+        let inside = tempfile::tempdir().unwrap();
+        symlink(outside.path(), inside.path().join("out")).unwrap();
+        symlink(outside.path().join("a.yaml"), inside.path().join("a.yaml")).unwrap();
+        symlink(outside.path().join("gone"), inside.path().join("gone")).unwrap();
+        let folder = Folder::new(inside.path());
+        for path in ["out/a.yaml", "a.yaml", "gone", "../x", "/etc/hostname", "out/../out/a.yaml"] {
+            assert!(folder.read(path).is_err(), "{path}");
+            assert!(folder.write(path, "b").is_err(), "{path}");
+        }
+        // What is not there yet is not made there either.
+        assert!(folder.write("out/new.yaml", "b").is_err());
+        assert!(!outside.path().join("new.yaml").exists());
+        assert_eq!(folder.read("missing/b.yaml").unwrap(), None);
+        assert_eq!(folder.glob("**").unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pattern_gives_paths_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["b/values.yaml", "a/values.yaml", "a/x/values.yaml", ".git/values.yaml"] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let folder = Folder::new(folder.path());
+        assert_eq!(folder.glob("*/values.yaml").unwrap(), ["a/values.yaml", "b/values.yaml"]);
+        assert_eq!(folder.glob("a/**").unwrap(), ["a/values.yaml", "a/x/values.yaml"]);
     }
 }

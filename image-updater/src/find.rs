@@ -8,8 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::disk;
-use crate::edit::{self, Outcome, Policy, Request, Source, Target};
+use crate::edit::{self, Outcome, Policy, Request, Source, Standing, Target};
 use crate::error::{Error, Result};
+use crate::files::Files;
 use crate::report;
 
 /// How many files are looked at: a repository of more has no business being searched whole.
@@ -19,7 +20,7 @@ const MAX_FILES: usize = 100_000;
 const MAX_DEPTH: usize = 64;
 
 /// What becomes of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Edit {
     /// The file as it was named.
     pub(crate) path: String,
@@ -29,12 +30,34 @@ pub(crate) struct Edit {
     pub(crate) kinds: Vec<&'static str>,
     pub(crate) old: String,
     pub(crate) new: String,
+    /// The versions that stand where it writes.
+    pub(crate) standing: Vec<Standing>,
 }
 
 impl Edit {
     pub(crate) fn is_change(&self) -> bool {
         self.old != self.new
     }
+}
+
+/// What becomes of a file that was named with its kind of target.
+///
+/// # Errors
+/// When a place must not be edited.
+pub(crate) fn edit_named(
+    target: &Target,
+    path: &str,
+    file: PathBuf,
+    old: String,
+    request: &Request,
+) -> Result<Edit> {
+    let source = Source { path, text: &old };
+    let standing = edit::current(target, &source, request)?;
+    let new = match (target.edit)(&source, request)? {
+        Outcome::Changed(new) => new,
+        Outcome::Right | Outcome::NotThere => old.clone(),
+    };
+    Ok(Edit { path: path.to_owned(), file, kinds: vec![target.name], old, new, standing })
 }
 
 /// What becomes of the files that hold the image, in the order of their paths.
@@ -44,17 +67,46 @@ impl Edit {
 pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>> {
     let named: Vec<PathBuf> =
         within.iter().map(|path| disk::locate(path, disk::root_of(path))).collect::<Result<_>>()?;
-    // Every spelling of an image's name has its last part.
+    let texts = texts(&named, &|_, text| may_hold(text, request))?;
+    let within: Vec<_> = within.iter().map(|path| path.display().to_string()).collect();
+    edits_of(texts, request, &within)
+}
+
+/// The same for files of a repository; the folders and files to look in are from its root, which is the empty path.
+///
+/// # Errors
+/// When a place must not be edited, or there is none.
+pub(crate) fn places_of(files: &dyn Files, within: &[String], request: &Request) -> Result<Vec<Edit>> {
+    let mut texts = Vec::new();
+    for path in files.glob("**")? {
+        let is_wanted = is_yaml(Path::new(&path)) && within.iter().any(|folder| is_below(&path, folder));
+        if (is_wanted || within.contains(&path))
+            && let Some(text) = files.read(&path)?.filter(|text| may_hold(text, request))
+        {
+            texts.push(Text { path: path.into(), text });
+        }
+    }
+    edits_of(texts, request, within)
+}
+
+/// Whether a text has a marker, or the last part of the image's name, which every spelling has.
+fn may_hold(text: &str, request: &Request) -> bool {
     let name = &request.version.name;
-    let last = name.rsplit('/').next().unwrap_or(name);
-    let texts = texts(&named, &|_, text| text.contains(last) || text.contains(edit::MARKER_KEY))?;
+    text.contains(name.rsplit('/').next().unwrap_or(name)) || text.contains(edit::MARKER_KEY)
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn edits_of(texts: Vec<Text>, request: &Request, within: &[String]) -> Result<Vec<Edit>> {
     let policies = policies(&texts, request);
     let mut edits = Vec::new();
     for text in texts {
         edits.extend(edit_file(text, request, &policies)?);
     }
     if edits.is_empty() {
-        let within: Vec<_> = within.iter().map(|path| format!("`{}`", path.display())).collect();
+        let within: Vec<_> = within.iter().map(|path| format!("`{path}`")).collect();
         return Err(Error::input(format!("`{}` is nowhere in {}", request.version.name, within.join(", ")))
             .hint("name its place with `--target KIND:FILE`"));
     }
@@ -155,12 +207,16 @@ fn edit_file(file: Text, request: &Request, policies: &[Policy]) -> Result<Optio
     let Text { path: file, text: old } = file;
     let path = file.display().to_string();
     let mut text = old.clone();
-    let mut kinds = Vec::new();
+    let (mut kinds, mut standing) = (Vec::new(), Vec::new());
     let mut apply = |target: &Target, request: &Request| -> Result<()> {
-        match (target.edit)(&Source { path: &path, text: &text }, request)? {
-            Outcome::NotThere => return Ok(()),
-            Outcome::Right => {}
-            Outcome::Changed(new) => text = new,
+        let source = Source { path: &path, text: &text };
+        let outcome = (target.edit)(&source, request)?;
+        if outcome == Outcome::NotThere {
+            return Ok(());
+        }
+        standing.extend(edit::current(target, &source, request)?);
+        if let Outcome::Changed(new) = outcome {
+            text = new;
         }
         if !kinds.contains(&target.name) {
             kinds.push(target.name);
@@ -178,5 +234,5 @@ fn edit_file(file: Text, request: &Request, policies: &[Policy]) -> Result<Optio
     for policy in policies {
         apply(&edit::FLUX, &Request { policy: Some(policy.clone()), ..request.clone() })?;
     }
-    Ok((!kinds.is_empty()).then_some(Edit { path, file, kinds, old, new: text }))
+    Ok((!kinds.is_empty()).then_some(Edit { path, file, kinds, old, new: text, standing }))
 }

@@ -5,8 +5,10 @@
 
 mod audit;
 pub mod change;
+mod checkout;
 mod choose;
 pub mod cli;
+mod commits;
 pub mod config;
 mod criteria;
 mod daemon;
@@ -22,6 +24,7 @@ mod filter;
 mod find;
 pub mod forge;
 mod gate;
+mod hold;
 mod input;
 pub mod look;
 pub mod message;
@@ -31,6 +34,7 @@ mod progress;
 mod registries;
 mod report;
 pub mod round;
+mod set;
 mod table;
 pub mod tags;
 pub mod work;

@@ -28,6 +28,7 @@ pub struct Look<'c> {
     recorded: HashMap<Repository, Vec<Tag>>,
     /// By repository and platforms: which of its images count for the time of a tag depends on these.
     known: Mutex<HashMap<View, Shared<Known>>>,
+    digests: Mutex<HashMap<(Repository, String), Shared<Digest>>>,
     listener: Option<Listener<'c>>,
 }
 
@@ -40,8 +41,9 @@ impl fmt::Debug for Listener<'_> {
     }
 }
 
-/// A value that one thread fills while the others that need it wait.
-type Shared<T> = Arc<Mutex<Option<T>>>;
+/// A value that one thread fills while the others that need it wait. A failure is one for all of them: who does not
+/// answer is not asked again for each image.
+type Shared<T> = Arc<Mutex<Option<Result<T>>>>;
 
 /// A repository, seen for some platforms.
 type View = (Repository, Vec<String>);
@@ -62,6 +64,7 @@ impl<'c> Look<'c> {
             lists: Mutex::default(),
             recorded: HashMap::new(),
             known: Mutex::default(),
+            digests: Mutex::default(),
             listener: None,
         }
     }
@@ -74,6 +77,7 @@ impl<'c> Look<'c> {
             lists: Mutex::default(),
             recorded: tags,
             known: Mutex::default(),
+            digests: Mutex::default(),
             listener: None,
         }
     }
@@ -106,10 +110,9 @@ impl<'c> Look<'c> {
         let platforms = rules.platforms().iter().map(ToString::to_string).collect();
         let shared = Arc::clone(lock(&self.known).entry((repository.clone(), platforms)).or_default());
         let mut shared = lock(&shared);
-        let known = match &mut *shared {
-            Some(known) => known,
-            none => none.insert(Known { tags: self.list(repository)?, asked: BTreeSet::new() }),
-        };
+        let known = shared
+            .get_or_insert_with(|| self.list(repository).map(|tags| Known { tags, asked: BTreeSet::new() }));
+        let known = known.as_mut().map_err(|error| error.clone())?;
         loop {
             let gaps = match rules.choose(question, &known.tags)? {
                 Outcome::Incomplete(gaps) => gaps,
@@ -134,7 +137,12 @@ impl<'c> Look<'c> {
         let recorded = self.recorded.get(repository).into_iter().flatten().find(|known| known.name == tag);
         match (recorded.and_then(|tag| tag.digest.clone()), self.client) {
             (Some(digest), _) => Ok(digest),
-            (None, Some(client)) => Ok(client.digest(&repository.with_tag(tag)?)?),
+            (None, Some(client)) => {
+                let key = (repository.clone(), tag.to_owned());
+                let shared = Arc::clone(lock(&self.digests).entry(key).or_default());
+                let ask = || -> Result<Digest> { Ok(client.digest(&repository.with_tag(tag)?)?) };
+                lock(&shared).get_or_insert_with(ask).clone()
+            }
             (None, None) => Err(Error::input(format!("no digest of `{repository}:{tag}` is recorded"))),
         }
     }
@@ -148,10 +156,8 @@ impl<'c> Look<'c> {
         };
         let shared = Arc::clone(lock(&self.lists).entry(repository.clone()).or_default());
         let mut shared = lock(&shared);
-        let list = match &*shared {
-            Some(list) => list,
-            None => shared.insert(client.tags(repository)?),
-        };
+        let list = shared.get_or_insert_with(|| Ok(client.tags(repository)?));
+        let list = list.as_ref().map_err(Error::clone)?;
         Ok(list.tags().map(Tag::named).collect())
     }
 }

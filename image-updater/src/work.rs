@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::change::Named;
 use crate::criteria::Criteria;
 use crate::error::Place;
+use crate::forge::MergeMethod;
 
 /// Images that are written to one branch of one repository, in one commit and one push.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,14 +79,20 @@ pub enum Words {
 pub struct PullRequest {
     /// The name of the forge, where the address does not tell: `github`, `gitlab`, `gitea`.
     pub forge: Option<String>,
-    /// Its title, as a template.
+    /// The address of the forge's API, where that is not as usual.
+    pub api: Option<String>,
+    /// Its title, as a template; the first line of the message where absent.
     pub title: Option<String>,
+    /// The template of its text; our own where absent.
+    pub body: Option<String>,
     /// Labels.
     pub labels: Vec<String>,
     /// Who is asked to review.
     pub reviewers: Vec<String>,
     /// Whether it is a draft.
     pub draft: bool,
+    /// How it is merged as soon as its checks allow it.
+    pub auto_merge: Option<MergeMethod>,
 }
 
 /// One image, and where it is written.

@@ -6,6 +6,7 @@ mod explain;
 mod holds;
 mod import;
 mod question;
+mod reach;
 mod registry_flags;
 mod run;
 mod schema;

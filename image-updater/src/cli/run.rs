@@ -11,9 +11,10 @@ use gitremote::Waiting;
 use registry::Traffic;
 
 use super::question::clock;
-use super::update::random;
+use super::reach::random;
 use super::work::{Work, WorkFlags};
 use crate::audit::AuditLog;
+use crate::commits::BatchPlanner;
 use crate::criteria::Age;
 use crate::daemon::{self, Call, Job, LogFormat, LogLevel, Settings};
 use crate::deliver::{self, Delivered};
@@ -121,9 +122,11 @@ impl Job for Rounds {
             call.gate.pause(pause);
         };
         let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
-        self.work.on_server(call.gate, now, |server| match self.is_dry {
-            true => deliver::look(&batch, &round, server).map(Delivered::nothing),
-            false => deliver::deliver(&batch, &round, server, &mut waiting, true),
+        let planner = BatchPlanner { batch: &batch, round: &round };
+        let with_request = delivery.pull_request.is_some() && !self.is_dry;
+        self.work.reach(with_request, call.gate, now)?.on_server(|server| match self.is_dry {
+            true => deliver::preview(&planner, delivery, server).map(Delivered::nothing),
+            false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
         })
     }
 

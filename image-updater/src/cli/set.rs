@@ -1,13 +1,21 @@
-//! `image-updater set`: writes a version that a pipeline has just built.
+//! `image-updater set`: writes a version that a pipeline has just built, into files or with a pushed commit.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Format;
-use crate::edit::{Outcome, Paths, Policy, Request, Source, TARGETS, Target, Version};
+use super::question::clock;
+use super::reach::Reach;
+use crate::checkout::{self, Checkout};
+use crate::config::Config;
+use crate::edit::{Paths, Policy, Request, TARGETS, Target, Version};
 use crate::error::{Error, Result};
-use crate::{diff, disk, find, output};
+use crate::gate::Gate;
+use crate::round::Plan;
+use crate::set::{Places, SetPlanner, plan_of};
+use crate::work::{Delivery, Files};
+use crate::{diff, disk, find, output, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +27,12 @@ Examples:
 
   # an entry of a kustomization, with its digest
   image-updater set registry.example/shop:1.4.2@sha256:… --write --target kustomization:kustomization.yaml
+
+  # commit it to the branch that is checked out, on the server, and leave the checkout alone
+  image-updater set registry.example/shop:1.4.2 --push --in deploy/
+
+  # open a pull request at the repository that a configuration names
+  image-updater set registry.example/shop:1.4.2 --pr --config image-updater.yaml --in apps/shop
 
   # what Flux's markers of a policy mark, also in templates
   image-updater set registry.example/shop:1.4.2 --write --target flux:release.yaml --policy flux-system:shop";
@@ -32,6 +46,18 @@ pub(super) struct Arguments {
     /// Write the files; without it the change is shown as a diff
     #[arg(long)]
     write: bool,
+    /// Write the files and commit them with `git`
+    #[arg(long, group = "delivery")]
+    commit: bool,
+    /// Commit to the branch on the server, and push; the files here stay
+    #[arg(long, group = "delivery", conflicts_with = "write")]
+    push: bool,
+    /// Push to a branch of its own, and open or update a pull request
+    #[arg(long, group = "delivery", conflicts_with = "write")]
+    pr: bool,
+    /// Whose `git` says how to commit, and where to push: to `origin` of this checkout where it says nothing
+    #[arg(long, value_name = "FILE", requires = "delivery")]
+    config: Option<PathBuf>,
     /// The place to write to: kustomization, helmvalues, manifest, flux, application or argocd-source, with its file
     #[arg(long, value_name = "KIND:FILE")]
     target: Option<String>,
@@ -63,28 +89,110 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let request = request(arguments)?;
-    let edits = match &arguments.target {
-        Some(target) => vec![named(target, &request)?],
-        None if arguments.within.is_empty() => {
-            return Err(Error::input("nothing says where the image stands")
-                .hint("name a file with `--target KIND:FILE`, or folders to look in with `--in`"));
-        }
-        None if request.paths.count() > 0 => {
-            return Err(Error::input("paths are of one file, and `--in` looks for the places itself")
-                .hint("name the file with `--target`"));
-        }
+    let target = arguments.target.as_deref().map(|target| parse_target(target, &request)).transpose()?;
+    if target.is_none() && arguments.within.is_empty() {
+        return Err(Error::input("nothing says where the image stands")
+            .hint("name a file with `--target KIND:FILE`, or folders to look in with `--in`"));
+    }
+    if target.is_none() && request.paths.count() > 0 {
+        return Err(Error::input("paths are of one file, and `--in` looks for the places itself")
+            .hint("name the file with `--target`"));
+    }
+    if arguments.push || arguments.pr {
+        return push(arguments, &request, target);
+    }
+    let edits = match target {
+        Some((target, path)) => vec![edit(target, path, &request)?],
         None => find::places(&arguments.within, &request)?,
     };
+    let commit = arguments.commit.then(|| commit_of(arguments, &edits, &request)).transpose()?;
+    let writes = arguments.write || arguments.commit;
     // Nothing is written before all of it is known to be right.
-    if arguments.write {
+    if writes {
         for edit in edits.iter().filter(|edit| edit.is_change()) {
             disk::replace(&edit.file, &edit.new)?;
         }
     }
+    if let Some((root, plan, delivery)) = commit.filter(|(_, plan, _)| !plan.texts.is_empty()) {
+        checkout::commit(&root, &plan, &delivery)?;
+    }
+    print(arguments, &edits, writes)
+}
+
+/// What is to be committed in which work tree, with paths from its root.
+fn commit_of(
+    arguments: &Arguments,
+    edits: &[find::Edit],
+    request: &Request,
+) -> Result<(PathBuf, Plan, Delivery)> {
+    let config = arguments.config.as_deref().map(Config::load).transpose()?;
+    let checkout = Checkout::around(Path::new("."))?;
+    let mut edits = edits.to_vec();
+    for edit in &mut edits {
+        edit.path = within_repository(&checkout.prefix, Path::new(&edit.path))?;
+    }
+    let delivery = config.map(|config| config.batch.delivery).unwrap_or_default();
+    Ok((checkout.root, plan_of(&edits, &request.version), delivery))
+}
+
+fn print(arguments: &Arguments, edits: &[find::Edit], is_written: bool) -> Result<()> {
     output::to_stdout(&match arguments.output {
-        Format::Json => json(&edits, arguments.write),
-        Format::Table => table(&edits, arguments.write),
+        Format::Json => json(edits, is_written),
+        Format::Table => table(edits, is_written),
     })
+}
+
+/// Commits on the server: of the repository that the configuration names, with paths from its root, or of the one that
+/// this is a checkout of, with paths from here.
+fn push(arguments: &Arguments, request: &Request, target: Option<(&'static Target, &str)>) -> Result<()> {
+    let config = arguments.config.as_deref().map(Config::load).transpose()?;
+    let (url, branch, prefix) = match config.as_ref().map(|config| &config.batch.files) {
+        Some(Files::Remote { url, branch }) => (url.clone(), branch.clone(), String::new()),
+        _ => {
+            let checkout = Checkout::around(Path::new("."))?;
+            (checkout.origin()?, Some(checkout.branch()?), checkout.prefix)
+        }
+    };
+    let places = match target {
+        Some((target, path)) => Places::Target(target, within_repository(&prefix, Path::new(path))?),
+        None => {
+            let within = arguments.within.iter().map(|path| within_repository(&prefix, path));
+            Places::Within(within.collect::<Result<_>>()?)
+        }
+    };
+    let planner = SetPlanner::new(request, places, clock()?);
+    let default = Delivery::default();
+    let delivery = config.as_ref().map_or(&default, |config| &config.batch.delivery);
+    let reach = Reach {
+        url: &url,
+        branch: branch.as_deref(),
+        delivery,
+        config: config.as_ref(),
+        with_request: arguments.pr,
+        gate: &Gate::default(),
+        now: planner.now,
+    };
+    let delivered = reach.deliver(&planner)?;
+    let (edits, kept) = planner.finish();
+    if let Some(kept) = kept {
+        report::note(&format!("kept `{kept}`, which somebody else has set in the meantime"));
+    }
+    print(arguments, &edits, delivered.pushed.is_some())
+}
+
+/// A path of the command line as one from the root of the repository.
+fn within_repository(prefix: &str, path: &Path) -> Result<String> {
+    let refuse = || Error::input(format!("`{}` is no path within the repository", path.display()));
+    let path = path.to_str().filter(|path| !path.starts_with('/')).ok_or_else(refuse)?;
+    let mut parts: Vec<&str> = Vec::new();
+    for part in prefix.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop().ok_or_else(refuse)?),
+            part => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
 }
 
 fn request(arguments: &Arguments) -> Result<Request> {
@@ -114,8 +222,8 @@ fn request(arguments: &Arguments) -> Result<Request> {
     })
 }
 
-/// The edit of a file that was named.
-fn named(target: &str, request: &Request) -> Result<find::Edit> {
+/// The kind and the file of `KIND:FILE`.
+fn parse_target<'t>(target: &'t str, request: &Request) -> Result<(&'static Target, &'t str)> {
     let kinds = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
     let Some((kind, path)) = target.split_once(':').filter(|(_, path)| !path.is_empty()) else {
         return Err(Error::input(format!("`{target}` is no target"))
@@ -127,7 +235,7 @@ fn named(target: &str, request: &Request) -> Result<find::Edit> {
         );
     };
     request.check(target)?;
-    edit(target, path, request)
+    Ok((target, path))
 }
 
 fn edit(target: &'static Target, path: &str, request: &Request) -> Result<find::Edit> {
@@ -137,11 +245,7 @@ fn edit(target: &'static Target, path: &str, request: &Request) -> Result<find::
         None if target.creates_file => String::new(),
         None => return Err(Error::input(format!("there is no file `{path}`"))),
     };
-    let new = match (target.edit)(&Source { path, text: &old }, request)? {
-        Outcome::Changed(new) => new,
-        Outcome::Right | Outcome::NotThere => old.clone(),
-    };
-    Ok(find::Edit { path: path.to_owned(), file, kinds: vec![target.name], old, new })
+    find::edit_named(target, path, file, old, request)
 }
 
 fn table(edits: &[find::Edit], is_written: bool) -> String {

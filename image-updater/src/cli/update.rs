@@ -1,19 +1,17 @@
 //! `image-updater update`: one round, from registry tags to files or to a pushed commit.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
-use gitremote::Waiting;
 
 use super::Format;
 use super::work::{self, Work, WorkFlags};
 use crate::audit::AuditLog;
-use crate::deliver::{self, Delivered};
+use crate::checkout;
+use crate::commits::BatchPlanner;
 use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::gate::Gate;
-use crate::report;
 use crate::round::{Plan, Round};
 use crate::work::Files;
 
@@ -45,7 +43,7 @@ pub(super) struct Arguments {
     /// Write the files and commit them with `git`
     #[arg(long, group = "delivery")]
     commit: bool,
-    /// Commit to the repository that the configuration names, and push
+    /// Commit to the branch of the repository that the configuration names, and push
     #[arg(long, group = "delivery")]
     push: bool,
     /// Push, and open or update a pull request
@@ -88,7 +86,8 @@ fn write(work: &Work, plan: &Plan, commits: bool) -> Result<()> {
         folder.write(path, &text.new)?;
     }
     if commits && !plan.texts.is_empty() {
-        deliver::commit_in_place(root, plan, &work.config.batch.delivery)?;
+        let delivery = &work.config.batch.delivery;
+        checkout::commit(root, plan, delivery)?;
     }
     Ok(())
 }
@@ -96,33 +95,9 @@ fn write(work: &Work, plan: &Plan, commits: bool) -> Result<()> {
 fn push(work: &Work, with_request: bool, audit: Option<AuditLog>) -> Result<Plan> {
     let look = work.look();
     let round = Round { look: &look, now: work.now };
-    let mut random = random;
-    let mut sleep = |pause: Duration| std::thread::sleep(pause);
-    let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
-    let delivered = work.on_server(&Gate::default(), work.now, |server| {
-        deliver::deliver(&work.config.batch, &round, server, &mut waiting, with_request)
-    })?;
-    tell(&delivered);
+    let planner = BatchPlanner { batch: &work.config.batch, round: &round };
+    let gate = Gate::default();
+    let delivered = work.reach(with_request, &gate, work.now)?.deliver(&planner)?;
     audit.map_or(Ok(()), |mut audit| audit.note(&delivered, work.now))?;
     Ok(delivered.plan)
-}
-
-fn tell(delivered: &Delivered) {
-    if let Some(tip) = &delivered.pushed {
-        let count = delivered.commits.len();
-        let what = if count == 1 { "commit" } else { "commits" };
-        report::note(&format!("pushed {count} {what} to `{}`, which is at {}", tip.branch, tip.commit));
-    }
-    if let Some(request) = &delivered.request {
-        report::note(&format!("{}: {}", request.action.as_str(), request.url));
-        request.warnings.iter().for_each(|warning| report::warning(&warning.to_string()));
-    }
-}
-
-/// Chance enough to keep two that met from meeting again.
-pub(super) fn random() -> u64 {
-    let mut bytes = [0; 8];
-    // Without a source of randomness all wait equally long.
-    let _ = getrandom::fill(&mut bytes);
-    u64::from_le_bytes(bytes)
 }

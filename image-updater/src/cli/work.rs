@@ -2,35 +2,26 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
-use gitremote::{Access, Authorship, KnownHosts, Mirror, Person, Remote, Secret, Sign, SshSigner};
 use jiff::Timestamp;
 use registry::Repository;
 use serde::Serialize;
 
 use super::Format;
 use super::question::{clock, parse_time};
-use crate::config::{Config, Credentials, SignatureFormat};
-use crate::deliver::Server;
-use crate::error::{Error, ErrorKind, Result};
+use super::reach::Reach;
+use crate::commits::BatchPlanner;
+use crate::config::Config;
+use crate::deliver::preview;
+use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::gate::Gate;
 use crate::look::Look;
 use crate::round::{Outcome, Plan, Report, Round};
 use crate::tags::{Tag, from_json};
 use crate::work::Files;
-use crate::{diff, forge, input, output, registries, report, table};
-
-/// How long one exchange with a git server may take.
-const GIT_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Who commits where nobody is named, as a machine has no name of its own.
-const COMMITTER: (&str, &str) = ("image-updater", "image-updater@localhost");
-
-/// Variables that hold tokens of forges, as their own programs name them.
-const FORGE_TOKENS: &[&str] = &["GITHUB_TOKEN", "GITLAB_TOKEN", "GITEA_TOKEN"];
+use crate::{diff, input, output, registries, report, table};
 
 #[derive(Args, Debug)]
 pub(super) struct WorkFlags {
@@ -118,13 +109,20 @@ impl Work {
         let round = Round { look: &look, now: self.now };
         match &self.config.batch.files {
             Files::Folder(folder) => Ok(round.plan(&self.config.batch, &Folder::new(folder))),
-            Files::Remote { .. } => self.on_server(&Gate::default(), self.now, |server| {
-                crate::deliver::look(&self.config.batch, &round, server)
-            }),
+            Files::Remote { .. } => {
+                let batch = &self.config.batch;
+                let planner = BatchPlanner { batch, round: &round };
+                let gate = Gate::default();
+                self.reach(false, &gate, self.now)?
+                    .on_server(|server| preview(&planner, &batch.delivery, server))
+            }
         }
     }
 
     /// The repository to push to, and the branch that is read.
+    ///
+    /// # Errors
+    /// Where the configuration names none.
     pub(super) fn repository(&self) -> Result<(&str, Option<&str>)> {
         match &self.config.batch.files {
             Files::Remote { url, branch } => Ok((url, branch.as_deref())),
@@ -133,100 +131,20 @@ impl Work {
         }
     }
 
-    /// Hands over the server that the configuration names.
-    pub(super) fn on_server<T>(
-        &self,
-        gate: &Gate,
+    /// The server that it is on.
+    ///
+    /// # Errors
+    /// Where the configuration names none.
+    pub(super) fn reach<'w>(
+        &'w self,
+        with_request: bool,
+        gate: &'w Gate,
         now: Timestamp,
-        work: impl FnOnce(&Server<'_>) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<Reach<'w>> {
         let (url, branch) = self.repository()?;
-        let account = self.config.git_credentials.as_ref().map(account).transpose()?;
-        let remote = Remote { url: url.to_owned(), access: access(account.as_ref()) };
-        let mirror = match registries::cache_folder() {
-            Some(cache) => Mirror::cached(&cache.join("git"), &remote)?,
-            None => Mirror::temporary()?,
-        };
-        let signer = self.signer()?;
-        let forge = forge_settings(account.as_ref());
-        let delivery = &self.config.batch.delivery;
-        let (name, email) =
-            delivery.author.clone().unwrap_or((COMMITTER.0.to_owned(), COMMITTER.1.to_owned()));
-        let person = Person { name, email };
-        work(&Server {
-            remote: &remote,
-            branch,
-            mirror: &mirror,
-            authorship: &Authorship {
-                author: person.clone(),
-                committer: person,
-                time: now.as_second(),
-                sign_off: delivery.sign_off,
-            },
-            signer: signer.as_deref(),
-            forge: forge.as_ref(),
-            gate,
-        })
+        let (config, delivery) = (Some(&self.config), &self.config.batch.delivery);
+        Ok(Reach { url, branch, delivery, config, with_request, gate, now })
     }
-
-    fn signer(&self) -> Result<Option<Box<dyn Sign>>> {
-        let Some(name) = &self.config.batch.delivery.signing_key else { return Ok(None) };
-        let key = self.config.signing_keys.iter().find(|key| key.name == *name);
-        let key = key.ok_or_else(|| Error::input(format!("`signingKeys` has no key `{name}`")))?;
-        Ok(Some(match key.format {
-            SignatureFormat::Ssh => Box::new(SshSigner::new(Secret::File(key.file.clone().into()))),
-            SignatureFormat::Openpgp => Box::new(gitremote::GpgSigner::new(key.file.clone())),
-        }))
-    }
-}
-
-/// A user and a password, or a token in the place of one.
-struct Account {
-    user: String,
-    password: String,
-}
-
-fn account(credentials: &Credentials) -> Result<Account> {
-    let missing = |place: &str, why: &str| {
-        let message = format!("the credentials for git cannot be had from `{place}`: {why}");
-        Error::new(ErrorKind::Input, message)
-    };
-    let (place, text) = match credentials {
-        Credentials::Env(name) => {
-            let value = std::env::var(name).map_err(|_| missing(&format!("${name}"), "it is not set"))?;
-            (format!("${name}"), value)
-        }
-        Credentials::File(path) => (path.clone(), input::read_text(path.as_ref())?.0),
-        Credentials::DockerConfig(path) => return Err(missing(path, "it is for registries")),
-        Credentials::Command(_) => {
-            return Err(missing("command", "git asks its own credential helpers")
-                .hint("configure a helper of git, or name a variable or a file"));
-        }
-    };
-    let (user, password) = text.trim().split_once(':').unwrap_or(("x-access-token", text.trim()));
-    if password.is_empty() {
-        return Err(missing(&place, "it holds no `user:password`"));
-    }
-    Ok(Account { user: user.to_owned(), password: password.to_owned() })
-}
-
-fn access(account: Option<&Account>) -> Access {
-    let mut access = Access::new(concat!("image-updater/", env!("CARGO_PKG_VERSION")), GIT_TIMEOUT);
-    if let Some(Account { user, password }) = account {
-        access.credentials = gitremote::Credentials::Account {
-            username: user.clone(),
-            password: Secret::Value(password.clone()),
-        };
-    }
-    // An unknown host key is never taken on trust, whatever ssh's configuration says.
-    access.ssh.hosts = KnownHosts::Strict;
-    access
-}
-
-fn forge_settings(account: Option<&Account>) -> Option<forge::Settings> {
-    let variable = || FORGE_TOKENS.iter().find_map(|name| std::env::var(name).ok());
-    let token = account.map(|account| account.password.clone()).or_else(variable)?;
-    Some(forge::Settings { forge: None, api: None, token: token.as_str().into(), certificates: None })
 }
 
 /// What became of each image, for people or machines.

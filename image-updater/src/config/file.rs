@@ -119,6 +119,20 @@ impl SigningKey {
     }
 }
 
+impl Git {
+    /// Has its files looked for in a folder.
+    pub(super) fn locate(&mut self, folder: &Path) {
+        let locate = |path: &mut String| *path = within(folder, std::mem::take(path));
+        self.ca_file.iter_mut().for_each(locate);
+        self.credentials = self.credentials.take().map(|credentials| credentials.within(folder));
+        let Some(request) = &mut self.pull_request else { return };
+        request.body.iter_mut().for_each(|body| locate(&mut body.value));
+        if let Some(TokenSource::File(path)) = &mut request.token_from {
+            locate(path);
+        }
+    }
+}
+
 fn within(folder: &Path, path: String) -> String {
     // What is here already keeps the name that it was given.
     if folder == Path::new(".") { path } else { folder.join(path).display().to_string() }
@@ -155,7 +169,7 @@ pub(super) struct Git {
     /// The branch that is read.
     pub(super) branch: Option<String>,
     /// The branch that is pushed, as a template; the one that is read where there is none.
-    pub(super) push_branch: Option<String>,
+    pub(super) push_branch: Option<Placed<String>>,
     /// What the server is told with a push.
     #[serde(default)]
     pub(super) push_options: Vec<String>,
@@ -169,10 +183,12 @@ pub(super) struct Git {
     pub(super) template_values: BTreeMap<String, String>,
     /// What templates find as `.AutomationObject`, as `NAMESPACE/NAME`.
     pub(super) automation: Option<String>,
+    /// A file of the only authorities to trust for it and its forge, in PEM; the machine's where there is none.
+    pub(super) ca_file: Option<String>,
     /// Who commits.
     pub(super) author: Option<Author>,
     /// The message of commits, as a template.
-    pub(super) message: Option<String>,
+    pub(super) message: Option<Placed<String>>,
     /// The committer signs off.
     #[serde(default)]
     pub(super) sign_off: bool,
@@ -209,8 +225,15 @@ pub(super) struct PullRequest {
     /// What kind of server it is, where the address does not tell.
     #[schemars(schema_with = "forges")]
     pub(super) forge: Option<Placed<String>>,
-    /// Its title, as a template.
-    pub(super) title: Option<String>,
+    /// The address of its API, where that is not as usual.
+    pub(super) api: Option<String>,
+    /// Where its token is kept; the password for git, or the variable `GITHUB_TOKEN`, `GITLAB_TOKEN` or `GITEA_TOKEN`
+    /// where this does not say.
+    pub(super) token_from: Option<TokenSource>,
+    /// Its title, as a template; the first line of the message where there is none.
+    pub(super) title: Option<Placed<String>>,
+    /// A file with the template of its text.
+    pub(super) body: Option<Placed<String>>,
     #[serde(default)]
     pub(super) labels: Vec<String>,
     /// Who is asked to review.
@@ -218,6 +241,27 @@ pub(super) struct PullRequest {
     pub(super) reviewers: Vec<String>,
     #[serde(default)]
     pub(super) draft: bool,
+    /// It is merged in this way as soon as its checks allow it.
+    pub(super) auto_merge: Option<MergeMethod>,
+}
+
+/// Where a token is kept. It is never written here.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum TokenSource {
+    /// A variable that holds it.
+    Env(String),
+    /// A file that holds it.
+    File(String),
+}
+
+/// How a request is merged.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum MergeMethod {
+    Merge,
+    Squash,
+    Rebase,
 }
 
 /// Images with what they have in common.

@@ -1,30 +1,26 @@
 //! `image-updater.yaml`: what there is to do, as its author writes it.
 //!
 //! In: the text of a file. Out: registries, keys and batches of work, all checked: policies as they will choose, places
-//! as they will be written. Refused, with line and column: unknown fields, criteria that a policy does not use, images
-//! without a place, places outside of the repository. Files and variables that it names are not read here.
+//! as they will be written, templates as they will be executed. Refused, with line and column: unknown fields, criteria
+//! that a policy does not use, images without a place, places outside of the repository. Of the files that it names only
+//! the template of requests is read here, and no variable is.
 
+mod check;
 mod file;
 mod registries_conf;
 pub(crate) mod yaml;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use registry::Reference;
 use schemars::schema_for;
 
-use crate::change::Named;
-use crate::choose::Rules;
-use crate::criteria::{Age, Criteria, Order};
-use crate::edit::{Options, Parts, TARGETS};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input;
-use crate::work::{self, Batch, Delivery, Files, Spot, SpotPaths};
+use crate::work::Batch;
+use check::Checker;
 pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
 pub(crate) use registries_conf::{NamedSource, RegistriesConf};
-use yaml::{Placed, Text};
+use yaml::Text;
 
 /// A configuration.
 #[derive(Clone, Debug)]
@@ -35,6 +31,10 @@ pub struct Config {
     pub signing_keys: Vec<SigningKey>,
     /// Where the credentials for the repository are kept.
     pub git_credentials: Option<Credentials>,
+    /// The file of the only authorities to trust for the repository and its forge.
+    pub git_authorities: Option<PathBuf>,
+    /// Where the token of the forge is kept.
+    pub forge_token: Option<Credentials>,
     /// What there is to do.
     pub batch: Batch,
 }
@@ -70,18 +70,39 @@ impl Config {
         text.documents()?.iter().map(read).collect()
     }
 
-    fn check(file: file::File, text: &Text, folder: PathBuf) -> Result<Self> {
+    fn check(mut file: file::File, text: &Text, folder: PathBuf) -> Result<Self> {
+        locate(&mut file, &folder);
         let checker = Checker { text };
         checker.registries(&file.registries)?;
-        let registries = file.registries.into_iter().map(|registry| registry.value.within(&folder)).collect();
-        let signing_keys: Vec<_> = file.signing_keys.into_iter().map(|key| key.within(&folder)).collect();
-        let mut git = file.git;
-        let credentials = git.as_mut().and_then(|git| git.value.credentials.take());
-        let git_credentials = credentials.map(|credentials| credentials.within(&folder));
-        let (files, delivery) = checker.git(git.as_ref(), folder, &signing_keys)?;
+        let git = file.git.as_ref();
+        let (files, delivery) = checker.git(git, folder, &file.signing_keys)?;
         let updates = checker.updates(&file.updates)?;
-        let batch = Batch { files, delivery, updates };
-        Ok(Self { registries, signing_keys, git_credentials, batch })
+        let git = file.git.map(|git| git.value);
+        let request = git.as_ref().and_then(|git| git.pull_request.as_ref());
+        Ok(Self {
+            registries: file.registries.into_iter().map(|registry| registry.value).collect(),
+            signing_keys: file.signing_keys,
+            forge_token: request.and_then(|request| request.token_from.clone()).map(|source| match source {
+                file::TokenSource::Env(name) => Credentials::Env(name),
+                file::TokenSource::File(path) => Credentials::File(path),
+            }),
+            git_authorities: git.as_ref().and_then(|git| git.ca_file.as_ref()).map(PathBuf::from),
+            git_credentials: git.and_then(|git| git.credentials),
+            batch: Batch { files, delivery, updates },
+        })
+    }
+}
+
+/// Has the files that a configuration names looked for in its folder.
+fn locate(file: &mut file::File, folder: &Path) {
+    for registry in &mut file.registries {
+        registry.value = std::mem::take(&mut registry.value).within(folder);
+    }
+    for key in &mut file.signing_keys {
+        *key = key.clone().within(folder);
+    }
+    if let Some(git) = &mut file.git {
+        git.value.locate(folder);
     }
 }
 
@@ -91,277 +112,14 @@ pub fn schema() -> serde_json::Value {
     schema_for!(file::File).to_value()
 }
 
-/// Checks what a type alone cannot, and tells where it is wrong.
-#[derive(Clone, Copy)]
-struct Checker<'t> {
-    text: &'t Text,
-}
-
-impl Checker<'_> {
-    fn at(self, start: u32) -> impl Fn(Error) -> Error {
-        move |error| error.at(self.text.place(start))
-    }
-
-    fn registries(self, registries: &[Placed<Registry>]) -> Result<()> {
-        let mut prefixes = HashSet::new();
-        for Placed { value, start } in registries {
-            let refuse = |why: &str| Err(self.at(*start)(Error::input(why)));
-            if value.prefix.is_empty() || value.prefix.contains(char::is_whitespace) {
-                return refuse("a registry needs a prefix: its host, and a path if need be");
-            }
-            if !prefixes.insert(value.prefix.as_str()) {
-                return refuse("another registry has the same prefix");
-            }
-            if value.rate_limit.is_some_and(|limit| !(limit > 0.0 && limit.is_finite())) {
-                return refuse("`rateLimit` is a number of requests in a second, above 0");
-            }
-            if value.concurrency == Some(0) {
-                return refuse("`concurrency` is at least 1");
-            }
-            if value
-                .credentials
-                .as_ref()
-                .is_some_and(|credentials| *credentials == Credentials::Command(vec![]))
-            {
-                return refuse("`command` names a program");
-            }
-        }
-        Ok(())
-    }
-
-    fn git(
-        self,
-        git: Option<&Placed<file::Git>>,
-        folder: PathBuf,
-        keys: &[SigningKey],
-    ) -> Result<(Files, Delivery)> {
-        let Some(Placed { value: git, start }) = git else {
-            return Ok((Files::Folder(folder), Delivery::default()));
-        };
-        if git.url.is_none() && git.branch.is_some() {
-            let error = Error::input("`branch` is read from a repository, and no `url` names one");
-            return Err(self.at(*start)(error));
-        }
-        if let Some(Placed { value: name, start }) = &git.signing_key
-            && !keys.iter().any(|key| key.name == *name)
-        {
-            return Err(self.at(*start)(Error::input(format!("`signingKeys` has no key `{name}`"))));
-        }
-        if let Some(request) = &git.pull_request {
-            self.pull_request(request)?;
-        }
-        let files = match &git.url {
-            Some(url) => Files::Remote { url: url.clone(), branch: git.branch.clone() },
-            None => Files::Folder(folder),
-        };
-        Ok((files, delivery(git)))
-    }
-
-    fn pull_request(self, request: &file::PullRequest) -> Result<()> {
-        let Some(Placed { value: name, start }) = &request.forge else { return Ok(()) };
-        let known = file::forge_names();
-        if known.contains(name) {
-            return Ok(());
-        }
-        let error = Error::input(format!("there is no forge `{name}`"));
-        Err(self.at(*start)(error.hint(format!("there are {}", known.join(", ")))))
-    }
-
-    fn updates(self, updates: &[Placed<file::Update>]) -> Result<Vec<work::Update>> {
-        let (mut work, mut names) = (Vec::new(), HashSet::new());
-        for Placed { value: update, start } in updates {
-            if update.images.is_empty() {
-                return Err(self.at(*start)(Error::input("there are no images to update")));
-            }
-            let interval = update.interval.as_ref().map(|interval| self.interval(interval)).transpose()?;
-            for image in &update.images {
-                // Two resources may call images of one Application alike.
-                let named =
-                    update.application.as_ref().map(|application| (application, &image.value.image.value));
-                let name = image.value.name.as_ref().map(|name| (named, name));
-                if name.is_some_and(|name| !names.insert(name)) {
-                    return Err(self.at(image.start)(Error::input("another image has the same name")));
-                }
-                work.push(self.image(update, image, interval)?);
-            }
-        }
-        Ok(work)
-    }
-
-    fn interval(self, interval: &Placed<String>) -> Result<Duration> {
-        let age: Age = interval.value.parse().map_err(self.at(interval.start))?;
-        match Duration::try_from(age.span()) {
-            Ok(span) if !span.is_zero() => Ok(span),
-            _ => Err(self.at(interval.start)(Error::input("an interval is longer than nothing"))),
-        }
-    }
-
-    fn image(
-        self,
-        update: &file::Update,
-        image: &Placed<file::Image>,
-        interval: Option<Duration>,
-    ) -> Result<work::Update> {
-        let Placed { value, start } = image;
-        let Placed { value: text, start: image_start } = &value.image;
-        let reference: Reference = text.parse().map_err(|error| self.at(*image_start)(Error::from(error)))?;
-        if reference.digest().is_some() {
-            let error = Error::input(format!("`{text}` has a digest, which no update could change"));
-            return Err(self.at(*image_start)(error));
-        }
-        let criteria = match value.policy.as_ref().or(update.policy.as_ref()) {
-            Some(policy) => self.criteria(policy, reference.tag())?,
-            None => Criteria::default(),
-        };
-        let targets = value.targets.as_deref().unwrap_or(&update.targets);
-        if targets.is_empty() {
-            let error = Error::input(format!("`{text}` is written nowhere"));
-            return Err(self.at(*start)(error.hint("give it or its update `targets`")));
-        }
-        let name = Parts::split(text).name;
-        Ok(work::Update {
-            name: value.name.clone().unwrap_or_else(|| name.to_owned()),
-            image: name.to_owned(),
-            watched: reference.tag().map(str::to_owned),
-            criteria,
-            pins_digest: value.pin_digest,
-            spots: targets.iter().map(|target| self.spot(target)).collect::<Result<_>>()?,
-            application: update.application.as_deref().map(named),
-            interval,
-            suspended: update.suspend,
-            place: self.text.place(*start),
-        })
-    }
-
-    fn criteria(self, policy: &Placed<file::Policy>, tag: Option<&str>) -> Result<Criteria> {
-        let place = self.at(policy.start);
-        let criteria = criteria(&policy.value).map_err(&place)?;
-        Rules::new(&criteria).map_err(&place)?;
-        if criteria.strategy == "digest" && tag.is_none() {
-            let error = Error::input("`digest` watches a tag, and the image is named without one");
-            return Err(place(error.hint("name the image with its tag: `IMAGE:TAG`")));
-        }
-        Ok(criteria)
-    }
-
-    fn spot(self, target: &Placed<file::Target>) -> Result<Spot> {
-        let refuse = |why: String| self.at(target.start)(Error::input(why));
-        let value = &target.value;
-        let spot = spot(value);
-        let Some(kind) = TARGETS.iter().find(|kind| kind.name == value.kind) else {
-            let known = TARGETS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
-            return Err(
-                refuse(format!("there is no target `{}`", value.kind)).hint(format!("there are {known}"))
-            );
-        };
-        let has_paths = spot.paths != SpotPaths::default();
-        match kind.options {
-            Options::Paths if !has_paths => {
-                return Err(refuse(format!("`{}` needs `tagPath` or another path", kind.name)));
-            }
-            Options::None | Options::Policy if has_paths => {
-                return Err(refuse(format!("`{}` has no paths within the file", kind.name)));
-            }
-            Options::Policy if spot.policy.is_none() => {
-                return Err(refuse(format!("`{}` needs a `policy`, as `NAMESPACE:NAME`", kind.name)));
-            }
-            _ => {}
-        }
-        if spot.policy.is_some() && kind.options != Options::Policy {
-            return Err(refuse(format!("`policy` is not for the target `{}`", kind.name)));
-        }
-        let leads_out = |path: &str| path.starts_with('/') || path.split('/').any(|part| part == "..");
-        if spot.image_name.is_some() && (!kind.renames || has_paths) {
-            return Err(refuse("`imageName` is for the images of Kustomize".to_owned()));
-        }
-        if spot.path.is_empty() || leads_out(&spot.path) {
-            return Err(refuse(format!("`{}` is no path within the repository", spot.path)));
-        }
-        Ok(spot)
-    }
-}
-
-fn delivery(git: &file::Git) -> Delivery {
-    Delivery {
-        branch: git.push_branch.clone(),
-        message: git.message.clone(),
-        words: match git.templates {
-            file::Words::ArgoCd => work::Words::ArgoCd,
-            file::Words::Flux => work::Words::Flux,
-        },
-        values: git.template_values.clone(),
-        automation: git.automation.as_deref().map(named),
-        author: git.author.as_ref().map(|author| (author.name.clone(), author.email.clone())),
-        sign_off: git.sign_off,
-        signing_key: git.signing_key.as_ref().map(|key| key.value.clone()),
-        options: git.push_options.clone(),
-        commit_per_application: git.commit_per_application,
-        pull_request: git.pull_request.as_ref().map(|request| work::PullRequest {
-            forge: request.forge.as_ref().map(|forge| forge.value.clone()),
-            title: request.title.clone(),
-            labels: request.labels.clone(),
-            reviewers: request.reviewers.clone(),
-            draft: request.draft,
-        }),
-    }
-}
-
-/// Reads `NAMESPACE/NAME`, or a name alone.
-fn named(text: &str) -> Named {
-    let (namespace, name) = text.split_once('/').unwrap_or(("", text));
-    Named { namespace: namespace.to_owned(), name: name.to_owned() }
-}
-
-fn criteria(policy: &file::Policy) -> Result<Criteria> {
-    let policy = policy.clone();
-    let order = |order| match order {
-        file::Order::Asc => Order::Ascending,
-        file::Order::Desc => Order::Descending,
-    };
-    let default = Criteria::default();
-    Ok(Criteria {
-        strategy: policy.strategy.unwrap_or(default.strategy),
-        semver_constraint: policy.semver_constraint,
-        calver_format: policy.calver_format,
-        order: policy.order.map(order),
-        keep_suffix: policy.keep_suffix,
-        prerelease: policy.prerelease,
-        strict_versions: policy.strict_versions,
-        allow_tags: policy.allow_tags,
-        ignore_tags: policy.ignore_tags,
-        filter_tags: policy.filter_tags,
-        extract: policy.extract,
-        min_age: policy.min_age.map(|age| age.parse()).transpose()?,
-        platforms: policy
-            .platforms
-            .iter()
-            .map(|platform| platform.parse().map_err(Error::from))
-            .collect::<Result<_>>()?,
-        allow_downgrade: policy.allow_downgrade,
-    })
-}
-
-fn spot(target: &file::Target) -> Spot {
-    let target = target.clone();
-    Spot {
-        path: target.path,
-        kind: target.kind,
-        paths: SpotPaths {
-            tag: target.tag_path,
-            name: target.name_path,
-            registry: target.registry_path,
-            spec: target.spec_path,
-            digest: target.digest_path,
-        },
-        policy: target.policy,
-        image_name: target.image_name,
-        creates: target.create,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::change::Named;
+    use crate::forge::MergeMethod;
+    use crate::work::{self, Files};
 
     const FULL: &str = include_str!("../../../testdata/image-updater/config/full.yaml");
     const SCHEMA: &str = include_str!("../../schema.json");
@@ -389,17 +147,40 @@ mod tests {
         let url = "https://git.example.com/platform/deploy.git".to_owned();
         assert_eq!(files, Files::Remote { url, branch: Some("main".to_owned()) });
         assert_eq!(delivery.signing_key.as_deref(), Some("bot"));
-        assert_eq!(delivery.pull_request.unwrap().forge.as_deref(), Some("gitea"));
+        let request = delivery.pull_request.unwrap();
+        assert_eq!(request.forge.as_deref(), Some("gitea"));
+        assert_eq!(request.api.as_deref(), Some("https://git.example.com/forge/api/v1"));
+        assert_eq!(request.auto_merge, Some(MergeMethod::Squash));
+        assert_eq!(config.forge_token, Some(Credentials::File("forge-token".to_owned())));
+        assert_eq!(config.git_authorities, Some(PathBuf::from("certificates/git.pem")));
+        assert_eq!(updates[0].application.as_ref().map(|named| named.name.as_str()), Some("shop"));
         let names: Vec<&str> = updates.iter().map(|update| update.name.as_str()).collect();
         assert_eq!(names, ["registry.example.com/shop/web", "worker", "nginx"]);
         assert_eq!(updates[0].criteria.semver_constraint.as_deref(), Some("1.20"));
         assert_eq!(updates[0].interval, Some(Duration::from_secs(300)));
-        assert_eq!(updates[0].place.to_string(), "image-updater.yaml:41:5");
+        assert_eq!(updates[0].place.to_string(), "image-updater.yaml:46:5");
         assert_eq!(updates[1].criteria.strategy, "digest");
         assert_eq!(updates[1].watched.as_deref(), Some("main"));
         assert!(updates[1].pins_digest && updates[2].suspended);
         assert_eq!(updates[1].spots[0].paths.digest.as_deref(), Some("worker.image.digest"));
         assert_eq!(updates[2].spots[0].policy.as_deref(), Some("flux-system:nginx"));
+    }
+
+    #[test]
+    fn files_are_found_from_the_folder_of_the_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::write(folder.path().join("body.md"), "# {{ name }}\n").unwrap();
+        let text = FULL.replace("draft: true", "body: body.md");
+        let config = Config::parse(&text, "c.yaml", folder.path().to_owned()).unwrap();
+        assert_eq!(config.batch.delivery.pull_request.unwrap().body.as_deref(), Some("# {{ name }}\n"));
+        assert_eq!(config.registries[0].ca_file, Some(shown("certificates/registry.pem")));
+        assert_eq!(config.git_credentials, Some(Credentials::File(shown("git-login"))));
+        assert_eq!(config.signing_keys[0].file, shown("keys/bot"));
+        std::fs::write(folder.path().join("body.md"), "a\n{{ gone }}\n").unwrap();
+        let error = Config::parse(&text, "c.yaml", folder.path().to_owned()).unwrap_err();
+        let place = error.place().map(ToString::to_string).unwrap_or_default();
+        assert!(place.starts_with(&format!("{}:2:", shown("body.md"))), "{error}");
     }
 
     #[test]
@@ -475,13 +256,23 @@ mod tests {
             (format!("{head}git: {{branch: main}}\n{update}"), "3:6", "no `url`"),
             (format!("{head}git: {{signingKey: x}}\n{update}"), "3:19", "no key `x`"),
             (format!("{head}git: {{pullRequest: {{forge: x}}}}\n{update}"), "3:28", "no forge `x`"),
-            (format!("{head}registries: [{{prefix: a, rateLimit: 0}}]\n{update}"), "3:14", "above 0"),
-            (format!("{head}registries: [{{prefix: a}}, {{prefix: a}}]\n{update}"), "3:27", "same prefix"),
+            (format!("{head}git: {{message: '{{{{ .Gone }}}}'}}\n{update}"), "3:16", "line 1, column 4: "),
+            (
+                format!("{head}git: {{pushBranch: 'a..b'}}\n{update}"),
+                "3:19",
+                "cannot be the name of a branch",
+            ),
+            (format!("{head}git: {{pullRequest: {{title: '{{{{'}}}}\n{update}"), "3:28", "line 1"),
+            (format!("{head}git: {{pullRequest: {{body: gone.md}}}}\n{update}"), "3:27", "cannot read"),
+            (format!("{head}git: {{pullRequest: {{autoMerge: fast}}}}\n{update}"), "3:32", "`fast`"),
+            (format!("{head}git: {{pullRequest: {{tokenFrom: {{token: x}}}}}}\n{update}"), "3:33", "`token`"),
             (
                 format!("{head}registries: [{{prefix: a, credentials: {{command: []}}}}]\n{update}"),
                 "3:14",
                 "names a program",
             ),
+            (format!("{head}registries: [{{prefix: a, rateLimit: 0}}]\n{update}"), "3:14", "above 0"),
+            (format!("{head}registries: [{{prefix: a}}, {{prefix: a}}]\n{update}"), "3:27", "same prefix"),
             (
                 format!("{head}registries: [{{prefix: a, credentials: {{password: x}}}}]\n{update}"),
                 "3:40",

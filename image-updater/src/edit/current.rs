@@ -116,10 +116,12 @@ fn compare<'f>(old: Option<&'f Node>, new: &'f Node, pairs: &mut Vec<(&'f str, &
             }
         }
         Kind::Mapping(entries) => {
+            // An edit adds entries or takes some away; the others stay in their order.
+            let mut rest: &[yamltree::Entry] = old.and_then(Node::entries).map_or(&[], Vec::as_slice);
             for entry in entries {
-                let key = entry.key.text();
-                let old = key.and_then(|key| old.and_then(|old| old.get(key)));
-                compare(old, &entry.value, pairs);
+                let same = rest.iter().position(|old| old.key.text() == entry.key.text());
+                compare(same.map(|place| &rest[place].value), &entry.value, pairs);
+                rest = &rest[same.map_or(0, |place| place + 1)..];
             }
         }
         Kind::Sequence(items) => {

@@ -155,6 +155,11 @@ impl Version {
         &self.repository
     }
 
+    /// It as it stands in a file.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing { tag: self.tag.clone(), digest: self.digest.clone().unwrap_or_default() }
+    }
+
     /// Whether a name is this image's, however it is spelled.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         name == self.name || name.parse::<Repository>().is_ok_and(|repository| repository == self.repository)

@@ -1,5 +1,5 @@
 //! The lines of a commit that say what it set, in a form that is read back: `Image-Updater-Set: image=… old=… new=…
-//! file=… application=…`. A later round compares them with the files to see what a person has set back.
+//! file=… alias=… application=…`. A later round compares them with the files to see what a person has set back.
 //!
 //! Values are percent-encoded, so that none has a space, a line's end or anything but ASCII. Lines are read wherever they
 //! stand, for forges move trailers when they squash commits; one that is not well-formed is not ours and says nothing.
@@ -13,7 +13,9 @@ const TOKEN: &str = "Image-Updater-Set";
 pub struct Set {
     /// The image with its registry.
     pub image: String,
-    /// `namespace/name` of the application, where there is one.
+    /// What the configuration calls it, where that is not the image.
+    pub alias: String,
+    /// `namespace/name` of the application, or its name alone; empty where there is none.
     pub application: String,
     /// The file, from the root of the repository.
     pub file: String,
@@ -31,11 +33,14 @@ pub fn sets_of(changes: &[Change]) -> Vec<Set> {
         let mut files: Vec<&str> = change.edits.iter().map(|edit| edit.file.as_str()).collect();
         files.sort_unstable();
         files.dedup();
-        let application =
-            change.application.as_ref().map(|named| format!("{}/{}", named.namespace, named.name));
+        let application = change.application.as_ref().map(|named| match named.namespace.as_str() {
+            "" => named.name.clone(),
+            namespace => format!("{namespace}/{}", named.name),
+        });
         for file in files {
             sets.push(Set {
                 image: change.image.clone(),
+                alias: change.alias.clone().unwrap_or_default(),
                 application: application.clone().unwrap_or_default(),
                 file: file.to_owned(),
                 old: change.old.full(),
@@ -60,11 +65,13 @@ impl Set {
     /// The name and the value of its line.
     #[must_use]
     pub fn trailer(&self) -> (String, String) {
-        let Self { image, application, file, old, new } = self;
+        let Self { image, alias, application, file, old, new } = self;
         let (image, old, new, file) = (encoded(image), encoded(old), encoded(new), encoded(file));
         let mut value = format!("image={image} old={old} new={new} file={file}");
-        if !application.is_empty() {
-            value.push_str(&format!(" application={}", encoded(application)));
+        for (name, text) in [("alias", alias), ("application", application)] {
+            if !text.is_empty() {
+                value.push_str(&format!(" {name}={}", encoded(text)));
+            }
         }
         (TOKEN.to_owned(), value)
     }
@@ -81,6 +88,7 @@ impl Set {
             seen.push(name);
             let field = match name {
                 "image" => &mut set.image,
+                "alias" => &mut set.alias,
                 "application" => &mut set.application,
                 "file" => &mut set.file,
                 "old" => &mut set.old,
@@ -136,6 +144,7 @@ mod tests {
         let text = |text: &str| text.to_owned();
         Set {
             image: text("ghcr.io/org/app"),
+            alias: text("web"),
             application: text("argocd/web"),
             file: text("apps/web/values.yaml"),
             old: text("1.2.3"),
@@ -151,7 +160,7 @@ mod tests {
     #[test]
     fn a_set_is_one_line() {
         let wanted = "Image-Updater-Set: image=ghcr.io/org/app old=1.2.3 new=1.2.4@sha256:ab \
-            file=apps/web/values.yaml application=argocd/web";
+            file=apps/web/values.yaml alias=web application=argocd/web";
         assert_eq!(line(&set()), wanted);
         assert_eq!(read_sets(&format!("title\n\n{wanted}\r\nSigned-off-by: a <b>\n")), [set()]);
         // Where a forge has put more paragraphs behind it.
@@ -187,9 +196,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(texts in prop::array::uniform5(any::<String>())) {
-            let [image, application, file, old, new] = texts;
-            let set = Set { image, application, file, old, new };
+        fn what_is_written_is_read(texts in prop::array::uniform6(any::<String>())) {
+            let [image, alias, application, file, old, new] = texts;
+            let set = Set { image, alias, application, file, old, new };
             let line = line(&set);
             prop_assert!(line.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()));
             prop_assert_eq!(read_sets(&line), [set]);

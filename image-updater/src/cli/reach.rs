@@ -1,0 +1,209 @@
+//! The server that a command pushes to: how it is reached, who commits, who signs, and what the forge is shown.
+//!
+//! In: an address, and what a configuration says besides. Out: all that a delivery needs, for as long as it lasts. Files
+//! and variables that hold secrets are read here, when they are needed, and no message has what is in them.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use gitremote::{
+    Access, Authorship, GpgSigner, KnownHosts, Mirror, Person, Remote, Secret, Sign, SshSigner, Waiting,
+};
+use jiff::Timestamp;
+
+use crate::config::{Config, Credentials, SignatureFormat};
+use crate::deliver::{Delivered, Planner, Server, deliver};
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::hold::REMEMBERED;
+use crate::work::Delivery;
+use crate::{forge, input, registries, report};
+
+/// How long one exchange with a git server may take.
+const GIT_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Who commits where nobody is named, as a machine has no name of its own.
+const COMMITTER: (&str, &str) = ("image-updater", "image-updater@localhost");
+
+/// Who asks for no user by name: servers that take tokens take any.
+const TOKEN_USER: &str = "x-access-token";
+
+/// A repository on a server, and what is known of it.
+pub(super) struct Reach<'r> {
+    pub(super) url: &'r str,
+    pub(super) branch: Option<&'r str>,
+    pub(super) delivery: &'r Delivery,
+    pub(super) config: Option<&'r Config>,
+    /// Whether the forge is asked for something, so that a token is needed.
+    pub(super) with_request: bool,
+    pub(super) gate: &'r Gate,
+    pub(super) now: Timestamp,
+}
+
+/// A user and a password, or a token in the place of one.
+struct Account {
+    user: String,
+    password: String,
+}
+
+impl Reach<'_> {
+    /// Plans, commits and pushes, and says so.
+    pub(super) fn deliver(&self, planner: &dyn Planner) -> Result<Delivered> {
+        let mut random = random;
+        let mut sleep = |pause: Duration| std::thread::sleep(pause);
+        let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
+        let delivered = self
+            .on_server(|server| deliver(planner, self.delivery, server, &mut waiting, self.with_request))?;
+        tell(&delivered);
+        Ok(delivered)
+    }
+
+    /// Hands over the server.
+    pub(super) fn on_server<T>(&self, work: impl FnOnce(&Server<'_>) -> Result<T>) -> Result<T> {
+        let credentials = self.config.and_then(|config| config.git_credentials.as_ref());
+        let account = credentials.map(account).transpose()?;
+        let remote = Remote { url: self.url.to_owned(), access: self.access(account.as_ref()) };
+        let mirror = match registries::cache_folder() {
+            Some(cache) => Mirror::cached(&cache.join("git"), &remote)?,
+            None => Mirror::temporary()?,
+        }
+        .remembering(REMEMBERED);
+        let signer = self.signer()?;
+        let forge = self.with_request.then(|| self.forge(account.as_ref())).transpose()?.flatten();
+        let (name, email) =
+            self.delivery.author.clone().unwrap_or((COMMITTER.0.to_owned(), COMMITTER.1.to_owned()));
+        let person = Person { name, email };
+        work(&Server {
+            remote: &remote,
+            branch: self.branch,
+            mirror: &mirror,
+            authorship: &Authorship {
+                author: person.clone(),
+                committer: person,
+                time: self.now.as_second(),
+                sign_off: self.delivery.sign_off,
+            },
+            signer: signer.as_deref(),
+            forge: forge.as_ref(),
+            gate: self.gate,
+        })
+    }
+
+    fn access(&self, account: Option<&Account>) -> Access {
+        let mut access = Access::new(concat!("image-updater/", env!("CARGO_PKG_VERSION")), GIT_TIMEOUT);
+        if let Some(Account { user, password }) = account {
+            access.credentials = gitremote::Credentials::Account {
+                username: user.clone(),
+                password: Secret::Value(password.clone()),
+            };
+        }
+        access.authorities = self.authorities().map(Path::to_owned);
+        // An unknown host key is never taken on trust, whatever ssh's configuration says.
+        access.ssh.hosts = KnownHosts::Strict;
+        access
+    }
+
+    fn authorities(&self) -> Option<&Path> {
+        self.config.and_then(|config| config.git_authorities.as_deref())
+    }
+
+    fn signer(&self) -> Result<Option<Box<dyn Sign>>> {
+        let Some(name) = &self.delivery.signing_key else { return Ok(None) };
+        let key =
+            self.config.into_iter().flat_map(|config| &config.signing_keys).find(|key| key.name == *name);
+        let key = key.ok_or_else(|| Error::input(format!("`signingKeys` has no key `{name}`")))?;
+        Ok(Some(match key.format {
+            SignatureFormat::Ssh => Box::new(SshSigner::new(Secret::File(key.file.clone().into()))),
+            SignatureFormat::Openpgp => Box::new(GpgSigner::new(key.file.clone())),
+        }))
+    }
+
+    /// What the forge is shown; nothing where there is no token.
+    fn forge(&self, account: Option<&Account>) -> Result<Option<forge::Settings>> {
+        let request = self.delivery.pull_request.clone().unwrap_or_default();
+        let named = self.config.and_then(|config| config.forge_token.as_ref());
+        let token = match named {
+            Some(place) => Some(token(place)?),
+            None => account
+                .map(|account| account.password.clone())
+                .or_else(|| variable_of(self.url, request.forge.as_deref())),
+        };
+        let Some(token) = token else { return Ok(None) };
+        let read = |path: &Path| fs::read(path).map_err(|error| Error::io("read", path, &error));
+        let certificates = self.authorities().map(read).transpose()?;
+        let (forge, api) = (request.forge, request.api);
+        Ok(Some(forge::Settings { forge, api, token: token.as_str().into(), certificates }))
+    }
+}
+
+/// The token that the machine has for a forge, under the name that the forge's own programs know. A token is for one
+/// forge, and must not be shown to another.
+fn variable_of(url: &str, forge: Option<&str>) -> Option<String> {
+    let address = forge::Address::parse(url).ok()?;
+    let name = forge.or_else(|| Some(address.forge()?.name()))?;
+    let name = if name.eq_ignore_ascii_case("forgejo") { "gitea" } else { name };
+    let variable = format!("{}_TOKEN", name.to_ascii_uppercase());
+    std::env::var(variable).ok().filter(|token| !token.is_empty())
+}
+
+fn account(credentials: &Credentials) -> Result<Account> {
+    let (place, text) = secret(credentials, "the credentials for git")?;
+    let (user, password) = text.split_once(':').unwrap_or((TOKEN_USER, &text));
+    if password.is_empty() {
+        return Err(Error::input(format!(
+            "the credentials for git cannot be had from `{place}`: it holds no `user:password`"
+        )));
+    }
+    Ok(Account { user: user.to_owned(), password: password.to_owned() })
+}
+
+fn token(place: &Credentials) -> Result<String> {
+    let (place, text) = secret(place, "the token of the forge")?;
+    if text.is_empty() {
+        return Err(Error::input(format!(
+            "the token of the forge cannot be had from `{place}`: it is empty"
+        )));
+    }
+    Ok(text)
+}
+
+/// What is kept in a place, and what the place is called.
+fn secret(credentials: &Credentials, what: &str) -> Result<(String, String)> {
+    let missing =
+        |place: &str, why: &str| Error::input(format!("{what} cannot be had from `{place}`: {why}"));
+    let (place, text) = match credentials {
+        Credentials::Env(name) => {
+            let place = format!("${name}");
+            let value = std::env::var(name).map_err(|_| missing(&place, "it is not set"))?;
+            (place, value)
+        }
+        Credentials::File(path) => (path.clone(), input::read_text(path.as_ref())?.0),
+        Credentials::DockerConfig(path) => return Err(missing(path, "it is for registries")),
+        Credentials::Command(_) => {
+            return Err(missing("command", "git asks its own credential helpers")
+                .hint("configure a helper of git, or name a variable or a file"));
+        }
+    };
+    Ok((place, text.trim().to_owned()))
+}
+
+fn tell(delivered: &Delivered) {
+    if let Some(tip) = &delivered.pushed {
+        let count = delivered.commits.len();
+        let what = if count == 1 { "commit" } else { "commits" };
+        report::note(&format!("pushed {count} {what} to `{}`, which is at {}", tip.branch, tip.commit));
+    }
+    if let Some(request) = &delivered.request {
+        report::note(&format!("{}: {}", request.action.as_str(), request.url));
+        request.warnings.iter().for_each(|warning| report::warning(&warning.to_string()));
+    }
+}
+
+/// Chance enough to keep two that met from meeting again.
+pub(super) fn random() -> u64 {
+    let mut bytes = [0; 8];
+    // Without a source of randomness all wait equally long.
+    let _ = getrandom::fill(&mut bytes);
+    u64::from_le_bytes(bytes)
+}
