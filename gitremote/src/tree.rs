@@ -71,8 +71,9 @@ impl Tree {
             let reason = format!("the file `{path}` is larger than {} MiB", MAX_FILE >> 20);
             return Err(Error::new(ErrorKind::Limit, reason));
         }
-        let mut blob = self.repository.find_blob(id).map_err(|error| damaged(&error))?;
-        Ok(Some(blob.take_data()))
+        let blob = self.repository.find_blob(id).map_err(|error| damaged(&error))?;
+        // Its own buffer is used again, and as large as the largest tree that was read.
+        Ok(Some(blob.data.clone()))
     }
 
     /// The paths of the files that match a pattern, in order: `*` and `?` stop at a slash, `**` as a whole part does not.
