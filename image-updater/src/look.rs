@@ -24,10 +24,11 @@ const AT_ONCE: usize = 8;
 pub struct Look<'c> {
     /// Nothing where only what is recorded may be looked at.
     client: Option<&'c Client>,
-    lists: Mutex<HashMap<Repository, Shared<TagList>>>,
+    /// The names of tags, one in a line, which takes a tenth of the memory: all images are held until the end.
+    lists: Mutex<HashMap<Repository, Shared<Box<str>>>>,
     recorded: HashMap<Repository, Vec<Tag>>,
     /// By repository and platforms: which of its images count for the time of a tag depends on these.
-    known: Mutex<HashMap<View, Shared<Known>>>,
+    known: Mutex<HashMap<View, Arc<Mutex<Known>>>>,
     digests: Mutex<HashMap<(Repository, String), Shared<Digest>>>,
     listener: Option<Listener<'c>>,
 }
@@ -48,10 +49,10 @@ type Shared<T> = Arc<Mutex<Option<Result<T>>>>;
 /// A repository, seen for some platforms.
 type View = (Repository, Vec<String>);
 
-/// What is known of a repository's tags, and what was asked.
-#[derive(Debug)]
+/// What is known of a repository's tags beyond their names, and what was asked.
+#[derive(Debug, Default)]
 struct Known {
-    tags: Vec<Tag>,
+    tags: HashMap<String, Tag>,
     asked: BTreeSet<Gap>,
 }
 
@@ -109,12 +110,15 @@ impl<'c> Look<'c> {
     fn consider(&self, repository: &Repository, rules: &Rules, question: &Question<'_>) -> Result<Decision> {
         let platforms = rules.platforms().iter().map(ToString::to_string).collect();
         let shared = Arc::clone(lock(&self.known).entry((repository.clone(), platforms)).or_default());
-        let mut shared = lock(&shared);
-        let known = shared
-            .get_or_insert_with(|| self.list(repository).map(|tags| Known { tags, asked: BTreeSet::new() }));
-        let known = known.as_mut().map_err(|error| error.clone())?;
+        let mut known = lock(&shared);
+        let mut tags = self.list(repository)?;
+        for tag in &mut tags {
+            if let Some(known) = known.tags.get(&tag.name) {
+                tag.clone_from(known);
+            }
+        }
         loop {
-            let gaps = match rules.choose(question, &known.tags)? {
+            let gaps = match rules.choose(question, &tags)? {
                 Outcome::Incomplete(gaps) => gaps,
                 decided @ Outcome::Decided(_) => return decided.decided(question.image),
             };
@@ -124,7 +128,9 @@ impl<'c> Look<'c> {
                 return Outcome::Incomplete(gaps).decided(question.image);
             };
             let inquiry = Inquiry { client, repository, rules };
-            inquiry.fill(&mut known.tags, &gaps)?;
+            for tag in inquiry.fill(&mut tags, &gaps)? {
+                known.tags.insert(tag.name.clone(), tag);
+            }
             known.asked.extend(gaps);
         }
     }
@@ -156,9 +162,9 @@ impl<'c> Look<'c> {
         };
         let shared = Arc::clone(lock(&self.lists).entry(repository.clone()).or_default());
         let mut shared = lock(&shared);
-        let list = shared.get_or_insert_with(|| Ok(client.tags(repository)?));
+        let list = shared.get_or_insert_with(|| Ok(lines(&client.tags(repository)?)));
         let list = list.as_ref().map_err(Error::clone)?;
-        Ok(list.tags().map(Tag::named).collect())
+        Ok(list.lines().map(Tag::named).collect())
     }
 }
 
@@ -170,8 +176,8 @@ struct Inquiry<'i> {
 }
 
 impl Inquiry<'_> {
-    /// Fills gaps, several at once; the first failure ends it, as there is no decision then.
-    fn fill(&self, tags: &mut [Tag], gaps: &[Gap]) -> Result<()> {
+    /// Fills gaps, several at once, and gives what is filled; the first failure ends it, as there is no decision then.
+    fn fill(&self, tags: &mut [Tag], gaps: &[Gap]) -> Result<Vec<Tag>> {
         let mut places: HashMap<String, usize> = HashMap::with_capacity(tags.len());
         for (place, tag) in tags.iter().enumerate() {
             places.insert(tag.name.clone(), place);
@@ -182,15 +188,17 @@ impl Inquiry<'_> {
         }
         let wanted: Vec<(&str, Vec<Lack>)> = wanted.into_iter().collect();
         let answers = self.ask_all(&wanted)?;
+        let mut filled = Vec::with_capacity(answers.len());
         for answer in answers {
             if let Some(place) = places.get(&answer.name) {
                 let tag = &mut tags[*place];
                 tag.created = answer.created.or(tag.created);
                 tag.digest = answer.digest.or_else(|| tag.digest.take());
                 tag.platforms = answer.platforms.or_else(|| tag.platforms.take());
+                filled.push(tag.clone());
             }
         }
-        Ok(())
+        Ok(filled)
     }
 
     fn ask_all(&self, wanted: &[(&str, Vec<Lack>)]) -> Result<Vec<Tag>> {
@@ -237,6 +245,11 @@ impl Inquiry<'_> {
             ..Tag::named(name)
         })
     }
+}
+
+/// The names of tags, which have no line ends.
+fn lines(list: &TagList) -> Box<str> {
+    list.tags().collect::<Vec<_>>().join("\n").into()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
