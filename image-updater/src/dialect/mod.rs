@@ -5,7 +5,7 @@
 //! is not carried over. A file that names none of a dialect's objects costs a search in its text. Refused: fields that
 //! an object does not have, what its own tool would refuse, and what would be done only in part.
 //!
-//! A dialect is a file or folder here, and a line in [`DIALECTS`].
+//! A dialect is a file or folder here, and a line in `DIALECTS`.
 
 mod argocd;
 mod flux;
