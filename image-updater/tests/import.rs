@@ -11,9 +11,13 @@ const APP: &str = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata
     argocd-image-updater.argoproj.io/force-update: \"true\"\nspec:\n  source:\n    repoURL: https://git.example.com/a\n    \
     path: deploy/web\n";
 
-fn import(folder: &Path, arguments: &[&str]) -> Output {
+fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_image-updater"));
-    command.arg("import").args(arguments).current_dir(folder).output().expect("the program starts")
+    command.args(arguments).current_dir(folder).output().expect("the program starts")
+}
+
+fn import(folder: &Path, arguments: &[&str]) -> Output {
+    run(folder, &[&["import"], arguments].concat())
 }
 
 /// A repository with files.
@@ -91,4 +95,39 @@ fn what_is_printed_can_be_worked_off() {
     assert!(output.status.success(), "{output:?}");
     let wanted = app.replace("web:1.0.0", "web:1.1.0");
     assert_eq!(fs::read_to_string(folder.path().join("web.yaml")).unwrap(), wanted);
+}
+
+const FLUX: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageRepository\nmetadata: {name: web, namespace: f}\n\
+    spec: {image: r.example.com/web, interval: 5m}\n---\napiVersion: image.toolkit.fluxcd.io/v1\nkind: ImagePolicy\n\
+    metadata: {name: web, namespace: f}\nspec:\n  imageRepositoryRef: {name: web}\n  policy: {semver: {range: 1.x}}\n---\n\
+    apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: {name: auto, namespace: f}\nspec:\n  \
+    sourceRef: {kind: GitRepository, name: f}\n  interval: 30m\n  \
+    git: {commit: {author: {name: f, email: f@example.com}}, push: {branch: main}}\n  \
+    update: {path: ./deploy, strategy: Setters}\n";
+
+#[test]
+fn what_another_tool_has_is_worked_off_as_it_is() {
+    let marked = "image: r.example.com/web:1.0.0 # {\"$imagepolicy\": \"f:web\"}\n";
+    let tags = r#"{"r.example.com/web": ["1.0.0", "1.2.0", "2.0.0"]}"#;
+    let folder = repository(&[("flux/all.yaml", FLUX), ("deploy/web.yaml", marked), ("tags.json", tags)]);
+    let check = |arguments: &[&str]| {
+        let output = run(folder.path(), &[&["check", "--tags-from", "tags.json"], arguments].concat());
+        (output.status.code(), text(&output.stdout).to_owned())
+    };
+    let (code, direct) = check(&["--in", "flux"]);
+    assert_eq!(code, Some(10));
+    assert!(direct.contains("1.0.0") && direct.contains("1.2.0"), "{direct}");
+
+    // The same by way of a configuration, in which each document is one.
+    let own = "apiVersion: image-updater/v1alpha1\nkind: Config\nupdates: []\n---\n";
+    let imported = own.to_owned() + text(&import(folder.path(), &["flux"]).stdout);
+    fs::write(folder.path().join("image-updater.yaml"), imported).unwrap();
+    assert_eq!(check(&[]), (code, direct));
+
+    let update = ["update", "--write", "--in", "flux", "--tags-from", "tags.json"];
+    assert!(run(folder.path(), &update).status.success());
+    let written = fs::read_to_string(folder.path().join("deploy/web.yaml")).unwrap();
+    assert_eq!(written, marked.replace("1.0.0", "1.2.0"));
+    assert_eq!(check(&["--in", "flux"]).0, Some(0));
+    assert_eq!(check(&["--in", "missing"]), (Some(1), String::new()));
 }

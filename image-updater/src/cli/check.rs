@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::work::{self, WorkFlags};
+use super::work::{self, Work, WorkFlags};
 use crate::error::Result;
 
 /// What the process ends with when something would change.
@@ -19,7 +19,10 @@ Examples:
   image-updater check --config deploy/image-updater.yaml -o json
 
   # without a network, by recorded tags
-  image-updater check --tags-from tags.json";
+  image-updater check --tags-from tags.json
+
+  # by what a repository has for Flux or for Argo CD Image Updater
+  image-updater check --in clusters/prod";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -29,9 +32,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let plan = arguments.work.load()?.plan()?;
-    work::print(&plan, arguments.work.output, false)?;
-    work::failures(&plan)?;
+    let (plan, failed) = arguments.work.load_all()?.each(Work::plan);
+    work::print(&plan, &failed, arguments.work.output, false)?;
+    work::failures(&plan, failed)?;
     let has_changes = plan.changes().next().is_some();
     Ok(if has_changes { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
 }

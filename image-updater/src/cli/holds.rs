@@ -22,12 +22,13 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let work = arguments.work.load()?;
-    // What was set before is known from the commits of a branch.
-    work.repository()?;
-    let Plan { reports, texts } = work.plan()?;
+    let (Plan { reports, texts }, failed) = arguments.work.load_all()?.each(|work| {
+        // What was set before is known from the commits of a branch.
+        work.repository()?;
+        work.plan()
+    });
     let (held, others) =
         reports.into_iter().partition(|report| matches!(report.outcome, Outcome::Held { .. }));
-    work::print(&Plan { reports: held, texts }, arguments.work.output, false)?;
-    work::failures(&Plan { reports: others, texts: std::collections::BTreeMap::new() })
+    work::print(&Plan { reports: held, texts }, &failed, arguments.work.output, false)?;
+    work::failures(&Plan { reports: others, texts: std::collections::BTreeMap::new() }, failed)
 }

@@ -1,6 +1,6 @@
 //! `image-updater import`: our own configuration from what is written for Flux and Argo CD Image Updater.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,23 +28,34 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let mut files = BTreeMap::new();
-    for path in &arguments.paths {
-        read(path, &mut files)?;
+    let found = find(&arguments.paths, |_| PathBuf::from("."))?;
+    failures(&found)?;
+    output::to_stdout(&dialect::print(&found)?)
+}
+
+/// What is written for other tools in files and folders of a repository, whose root becomes the folder of the batches
+/// that are for it. What is not done as it is written is said.
+pub(super) fn find(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -> Result<Found> {
+    let (mut files, mut roots) = (BTreeMap::new(), BTreeSet::new());
+    for path in paths {
+        roots.insert(read(path, &mut files)?);
     }
+    let within = || paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
+    let (Some(root), None) = (roots.pop_first(), roots.first()) else {
+        return Err(Error::input(format!("{} are not of one repository", within()))
+            .hint("name files and folders of one repository at a time"));
+    };
     let files: Vec<(String, String)> = files.into_iter().collect();
-    let found = dialect::read(&files, &Files::Folder(PathBuf::from(".")));
+    let found = dialect::read(&files, &Files::Folder(folder(&root)));
     for warning in &found.warnings {
         report::warning(&warning.to_string());
     }
-    failures(&found)?;
-    if found.batches.is_empty() {
+    if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
-        let within: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", path.display())).collect();
-        return Err(Error::input(format!("{} has no image that {names} updates", within.join(", ")))
+        return Err(Error::input(format!("{} has no image that {names} updates", within()))
             .hint("name the folder with the ImageUpdateAutomations, ImageUpdaters or Applications"));
     }
-    output::to_stdout(&dialect::print(&found)?)
+    Ok(found)
 }
 
 /// Ends with the first fault, once all are reported.
@@ -60,8 +71,8 @@ fn failures(found: &Found) -> Result<()> {
     }
 }
 
-/// Reads the files that matter, with their paths from the root of the repository.
-fn read(path: &Path, files: &mut BTreeMap<String, String>) -> Result<()> {
+/// Reads the files that matter, with their paths from the root of the repository, and gives that.
+fn read(path: &Path, files: &mut BTreeMap<String, String>) -> Result<PathBuf> {
     let failed = |error| Error::io("read", path, &error);
     let path = fs::canonicalize(path).map_err(failed)?;
     let root = root_of(&path);
@@ -73,7 +84,7 @@ fn read(path: &Path, files: &mut BTreeMap<String, String>) -> Result<()> {
     for file in find::texts(&[path], &is_wanted)? {
         files.insert(from_root(&file.path), file.text);
     }
-    Ok(())
+    Ok(root)
 }
 
 /// The root of the repository that a path is in; outside of any, the folder itself.

@@ -58,21 +58,22 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let work = arguments.work.load()?;
-    let plan = if arguments.push || arguments.pr {
-        // A log that cannot be written is found out before anything is pushed.
-        let audit = arguments.audit_log.as_deref().map(AuditLog::open).transpose()?;
-        push(&work, arguments.pr, audit)?
-    } else {
+    let works = arguments.work.load_all()?;
+    // A log that cannot be written is found out before anything is pushed.
+    let mut audit = arguments.audit_log.as_deref().map(AuditLog::open).transpose()?;
+    let (plan, failed) = works.each(|work| {
+        if arguments.push || arguments.pr {
+            return push(work, arguments.pr, audit.as_mut());
+        }
         let plan = work.plan()?;
         if arguments.write || arguments.commit {
-            write(&work, &plan, arguments.commit)?;
+            write(work, &plan, arguments.commit)?;
         }
-        plan
-    };
+        Ok(plan)
+    });
     let is_dry = !(arguments.write || arguments.commit || arguments.push || arguments.pr);
-    work::print(&plan, arguments.work.output, is_dry && arguments.work.output == Format::Table)?;
-    work::failures(&plan)
+    work::print(&plan, &failed, arguments.work.output, is_dry && arguments.work.output == Format::Table)?;
+    work::failures(&plan, failed)
 }
 
 /// Writes files. All of them were proven before the first is written.
@@ -92,12 +93,12 @@ fn write(work: &Work, plan: &Plan, commits: bool) -> Result<()> {
     Ok(())
 }
 
-fn push(work: &Work, with_request: bool, audit: Option<AuditLog>) -> Result<Plan> {
+fn push(work: &Work, with_request: bool, audit: Option<&mut AuditLog>) -> Result<Plan> {
     let look = work.look();
     let round = Round { look: &look, now: work.now };
     let planner = BatchPlanner { batch: &work.config.batch, round: &round };
     let gate = Gate::default();
     let delivered = work.reach(with_request, &gate, work.now)?.deliver(&planner)?;
-    audit.map_or(Ok(()), |mut audit| audit.note(&delivered, work.now))?;
+    audit.map_or(Ok(()), |audit| audit.note(&delivered, work.now))?;
     Ok(delivered.plan)
 }

@@ -9,6 +9,7 @@ use registry::Repository;
 use serde::Serialize;
 
 use super::Format;
+use super::import;
 use super::question::{clock, parse_time};
 use super::reach::Reach;
 use crate::commits::BatchPlanner;
@@ -28,6 +29,10 @@ pub(super) struct WorkFlags {
     /// The configuration
     #[arg(short, long, value_name = "FILE", default_value = "image-updater.yaml")]
     config: PathBuf,
+    /// Take what is written for Flux or Argo CD Image Updater in this file or folder, instead of a configuration; may be
+    /// repeated
+    #[arg(long = "in", value_name = "PATH", conflicts_with = "config")]
+    within: Vec<PathBuf>,
     /// Only images of these names
     #[arg(value_name = "NAME")]
     names: Vec<String>,
@@ -57,17 +62,52 @@ impl WorkFlags {
     /// A configuration with all that is in it, as it is worked off again and again.
     pub(super) fn of(config: PathBuf, tags_from: Option<PathBuf>) -> Self {
         let (names, now, no_cache, output) = (Vec::new(), None, false, Format::default());
-        Self { config, names, tags_from, now, no_cache, output }
+        Self { config, within: Vec::new(), names, tags_from, now, no_cache, output }
     }
 
+    /// The configuration, where one is all that can be worked off.
     pub(super) fn load(&self) -> Result<Work> {
-        let mut config = Config::load(&self.config)?;
-        if let Some(missing) = self.names.iter().find(|name| !has(&config, name)) {
-            return Err(Error::input(format!("`{}` has no image called `{missing}`", self.config.display())));
+        let mut all = self.load_all()?.works;
+        match (all.pop(), all.is_empty()) {
+            (Some(work), true) => Ok(work),
+            _ => Err(Error::input(format!("`{}` has more than one document", self.config.display()))
+                .hint("give each a file of its own here")),
+        }
+    }
+
+    /// All that there is to do.
+    pub(super) fn load_all(&self) -> Result<Loaded> {
+        let (mut configs, faults) = self.configs()?;
+        let has = |name: &String| {
+            let updates = configs.iter().flat_map(|config| &config.batch.updates);
+            updates.into_iter().any(|update| update.name == *name)
+        };
+        if let Some(missing) = self.names.iter().find(|name| !has(name)) {
+            let place = self.within.first().unwrap_or(&self.config).display();
+            return Err(Error::input(format!("`{place}` has no image called `{missing}`")));
         }
         if !self.names.is_empty() {
-            config.batch.updates.retain(|update| self.names.contains(&update.name));
+            for config in &mut configs {
+                config.batch.updates.retain(|update| self.names.contains(&update.name));
+            }
+            configs.retain(|config| !config.batch.updates.is_empty());
         }
+        Ok(Loaded {
+            works: configs.into_iter().map(|config| self.work(config)).collect::<Result<_>>()?,
+            faults,
+        })
+    }
+
+    fn configs(&self) -> Result<(Vec<Config>, Vec<Error>)> {
+        if self.within.is_empty() {
+            return Ok((Config::load_all(&self.config)?, Vec::new()));
+        }
+        let found = import::find(&self.within, Path::to_owned)?;
+        let config = |batch| Config::of_dialect(batch, found.registries.clone());
+        Ok((found.batches.into_iter().map(config).collect(), found.faults))
+    }
+
+    fn work(&self, config: Config) -> Result<Work> {
         let cache =
             registries::cache_folder().filter(|_| !self.no_cache).map(|cache| cache.join("registries"));
         Ok(Work {
@@ -79,8 +119,26 @@ impl WorkFlags {
     }
 }
 
-fn has(config: &Config, name: &str) -> bool {
-    config.batch.updates.iter().any(|update| update.name == name)
+/// What there is to do.
+pub(super) struct Loaded {
+    works: Vec<Work>,
+    /// What could not be understood, and is left out.
+    faults: Vec<Error>,
+}
+
+impl Loaded {
+    /// Has each worked off, and goes on where one fails. Gives what they planned and all that failed as a whole.
+    pub(super) fn each(self, mut work: impl FnMut(&Work) -> Result<Plan>) -> (Plan, Vec<Error>) {
+        let mut failed = self.faults;
+        let mut plans = Vec::with_capacity(self.works.len());
+        for one in &self.works {
+            match work(one) {
+                Ok(plan) => plans.push(plan),
+                Err(error) => failed.push(error),
+            }
+        }
+        (Plan::joined(plans), failed)
+    }
 }
 
 fn recorded(path: &Path) -> Result<HashMap<Repository, Vec<Tag>>> {
@@ -147,8 +205,11 @@ impl Work {
     }
 }
 
-/// What became of each image, for people or machines.
-pub(super) fn print(plan: &Plan, format: Format, with_diff: bool) -> Result<()> {
+/// What became of each image, for people or machines; nothing where all has failed before any image was looked at.
+pub(super) fn print(plan: &Plan, failed: &[Error], format: Format, with_diff: bool) -> Result<()> {
+    if plan.reports.is_empty() && !failed.is_empty() {
+        return Ok(());
+    }
     for report in &plan.reports {
         report.warnings.iter().for_each(|warning| report::warning(&format!("{}: {warning}", report.name)));
     }
@@ -167,18 +228,18 @@ pub(super) fn print(plan: &Plan, format: Format, with_diff: bool) -> Result<()> 
     output::to_stdout(&text)
 }
 
-/// Ends a command as the images that failed have it: each with its error, and 1.
-pub(super) fn failures(plan: &Plan) -> Result<()> {
-    let mut failed = plan.reports.iter().filter_map(|report| match &report.outcome {
-        Outcome::Failed(error) => Some((report, error)),
+/// Ends a command as what failed has it: each with its error, and 1.
+pub(super) fn failures(plan: &Plan, mut failed: Vec<Error>) -> Result<()> {
+    failed.extend(plan.reports.iter().filter_map(|report| match &report.outcome {
+        Outcome::Failed(error) => Some(error.clone().during(&report.name)),
         _ => None,
+    }));
+    let mut failed = failed.into_iter();
+    let Some(first) = failed.next() else { return Ok(()) };
+    failed.for_each(|error| {
+        report::error(&error);
     });
-    let Some((first, error)) = failed.next() else { return Ok(()) };
-    let named = |report: &Report, error: &Error| error.clone().during(&report.name);
-    for (report, error) in failed {
-        report::error(&named(report, error));
-    }
-    Err(named(first, error))
+    Err(first)
 }
 
 /// What became of an image, in one line.

@@ -50,6 +50,28 @@ impl Config {
         Self::parse(&text, &name, folder.unwrap_or(Path::new(".")).to_owned())
     }
 
+    /// Reads the configurations in a file: each document is one.
+    ///
+    /// # Errors
+    /// If it cannot be read, or anything in it is wrong.
+    pub fn load_all(path: &Path) -> Result<Vec<Self>> {
+        let (text, name) = input::read_text(path)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Self::parse_all(&text, &name, folder.unwrap_or(Path::new(".")))
+    }
+
+    /// What there is to do by another tool's own files.
+    pub(crate) fn of_dialect(batch: Batch, registries: Vec<Registry>) -> Self {
+        Self {
+            registries,
+            signing_keys: Vec::new(),
+            forge_token: None,
+            git_authorities: None,
+            git_credentials: None,
+            batch,
+        }
+    }
+
     /// Reads a configuration. `path` is what errors name, and `folder` where the files are that are changed if no
     /// repository is named.
     ///
