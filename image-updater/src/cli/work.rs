@@ -22,7 +22,7 @@ use crate::look::Look;
 use crate::round::{Outcome, Plan, Report, Round};
 use crate::tags::{Tag, from_json};
 use crate::work::Files;
-use crate::{diff, input, output, registries, report, table};
+use crate::{diff, input, output, progress, registries, report, table};
 
 #[derive(Args, Debug)]
 pub(super) struct WorkFlags {
@@ -132,7 +132,7 @@ impl Loaded {
         let mut failed = self.faults;
         let mut plans = Vec::with_capacity(self.works.len());
         for one in &self.works {
-            match work(one) {
+            match progress::while_waiting("asking registries and servers", || work(one)) {
                 Ok(plan) => plans.push(plan),
                 Err(error) => failed.push(error),
             }
