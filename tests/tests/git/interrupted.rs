@@ -85,16 +85,19 @@ fn killed_at_any_moment() {
     }
 }
 
-/// Its git has noticed by then that nobody listens.
+/// Waits for the git of the one that was killed, which notices by and by that nobody listens.
 fn wait_for_git(repository: &Path) {
-    for _ in 0..100 {
-        let locked = repository.join("refs/heads/main.lock").exists();
-        let incoming = fs::read_dir(repository.join("objects")).is_ok_and(|objects| {
-            objects.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("tmp_objdir"))
-        });
-        if !locked && !incoming {
+    let repository = repository.as_os_str().as_encoded_bytes();
+    let is_at_it = || {
+        let commands = fs::read_dir("/proc").expect("processes can be seen").flatten();
+        let mut commands = commands.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+        commands.any(|command| command.windows(repository.len()).any(|part| part == repository))
+    };
+    for _ in 0..500 {
+        if !is_at_it() {
             return;
         }
         thread::sleep(Duration::from_millis(20));
     }
+    panic!("git does not come to an end");
 }
