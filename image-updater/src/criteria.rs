@@ -28,8 +28,8 @@ pub struct Criteria {
     pub strict_versions: bool,
     /// Tags that count: `any`, or `regexp:` and an expression.
     pub allow_tags: Option<String>,
-    /// Tags that do not count, as globs, or `regexp:` and an expression.
-    pub ignore_tags: Vec<String>,
+    /// Tags that do not count.
+    pub ignore_tags: Vec<Ignored>,
     /// An expression that tags match.
     pub filter_tags: Option<String>,
     /// What of a match is put in order.
@@ -86,6 +86,38 @@ impl Criteria {
         ]
         .into_iter()
         .filter_map(|(name, is_set)| is_set.then_some(name))
+    }
+}
+
+/// Tags that do not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// Those that a glob matches as a whole.
+    Glob(String),
+    /// Those that an expression matches somewhere.
+    Expression(String),
+}
+
+/// What stands before an expression where a glob might stand; no tag has a colon.
+pub(crate) const REGEXP: &str = "regexp:";
+
+impl Ignored {
+    /// Reads a glob, or `regexp:` and an expression.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        match text.strip_prefix(REGEXP) {
+            Some(expression) => Self::Expression(expression.to_owned()),
+            None => Self::Glob(text.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Glob(glob) => f.write_str(glob),
+            Self::Expression(expression) => write!(f, "{REGEXP}{expression}"),
+        }
     }
 }
 

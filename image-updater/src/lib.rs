@@ -40,7 +40,7 @@ pub mod tags;
 pub mod work;
 
 pub use choose::{Question, Rules};
-pub use criteria::{Age, Criteria, Order};
+pub use criteria::{Age, Criteria, Ignored, Order};
 pub use decision::{Decision, Outcome, Standing, Verdict};
 pub use error::{Error, ErrorKind, Place};
 pub use filter::{Gap, Lack};

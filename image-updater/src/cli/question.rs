@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::registry_flags::RegistryFlags;
 use crate::choose::{Question, Rules};
-use crate::criteria::{Criteria, Order};
+use crate::criteria::{Criteria, Ignored, Order};
 use crate::decision::Decision;
 use crate::error::{Error, ErrorKind, Result};
 use crate::look::Look;
@@ -54,7 +54,7 @@ struct CriteriaFlags {
     /// Tags that count: `any`, or `regexp:` and an expression
     #[arg(long, value_name = "MATCH", allow_hyphen_values = true)]
     allow_tags: Option<String>,
-    /// Tags that do not count, as a glob, or `regexp:` and an expression; may be repeated
+    /// Tags that do not count, as a glob; may be repeated
     #[arg(long, value_name = "GLOB", action = ArgAction::Append, allow_hyphen_values = true)]
     ignore_tags: Vec<String>,
     /// An expression that tags must match
@@ -108,7 +108,7 @@ impl CriteriaFlags {
             prerelease: self.prerelease,
             strict_versions: self.strict_versions,
             allow_tags: self.allow_tags,
-            ignore_tags: self.ignore_tags,
+            ignore_tags: self.ignore_tags.into_iter().map(Ignored::Glob).collect(),
             filter_tags: self.filter_tags,
             extract: self.extract,
             min_age: self.min_age.map(|age| age.parse()).transpose()?,

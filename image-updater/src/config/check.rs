@@ -13,7 +13,7 @@ use super::file::{self, Credentials, Registry, SigningKey};
 use super::yaml::{Placed, Text};
 use crate::change::Named;
 use crate::choose::Rules;
-use crate::criteria::{Age, Criteria, Order};
+use crate::criteria::{Age, Criteria, Ignored, Order};
 use crate::edit::{Options, Parts, TARGETS};
 use crate::error::{Error, Place, Result};
 use crate::forge::{BodyTemplate, MergeMethod};
@@ -303,7 +303,7 @@ fn criteria(policy: &file::Policy) -> Result<Criteria> {
         prerelease: policy.prerelease,
         strict_versions: policy.strict_versions,
         allow_tags: policy.allow_tags,
-        ignore_tags: policy.ignore_tags,
+        ignore_tags: policy.ignore_tags.iter().map(|text| Ignored::read(text)).collect(),
         filter_tags: policy.filter_tags,
         extract: policy.extract,
         min_age: policy.min_age.map(|age| age.parse()).transpose()?,

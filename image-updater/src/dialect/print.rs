@@ -161,7 +161,8 @@ fn policy(criteria: &Criteria) -> Entries {
     put_bool(&mut entries, "prerelease", criteria.prerelease);
     put_bool(&mut entries, "strictVersions", criteria.strict_versions);
     put(&mut entries, "allowTags", criteria.allow_tags.as_deref());
-    put_strings(&mut entries, "ignoreTags", &criteria.ignore_tags);
+    let ignored: Vec<String> = criteria.ignore_tags.iter().map(ToString::to_string).collect();
+    put_strings(&mut entries, "ignoreTags", &ignored);
     put(&mut entries, "filterTags", criteria.filter_tags.as_deref());
     put(&mut entries, "extract", criteria.extract.as_deref());
     put(&mut entries, "minAge", criteria.min_age.as_ref().map(ToString::to_string).as_deref());

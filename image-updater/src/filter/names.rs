@@ -5,9 +5,8 @@ use std::fmt;
 use goregex::{Regex, glob};
 
 use super::Refusal;
+use crate::criteria::{Ignored, REGEXP};
 use crate::error::{Error, Result};
-
-const REGEXP: &str = "regexp:";
 
 /// Tags that are allowed: `any`, or `regexp:` and what a tag matches somewhere.
 #[derive(Debug)]
@@ -15,12 +14,11 @@ pub(super) struct Allow(Option<Regex>);
 
 /// Tags that are ignored.
 #[derive(Debug)]
-pub(super) struct Ignore(Vec<Ignored>);
+pub(super) struct Ignore(Vec<Pattern>);
 
-/// A glob of the whole tag, or `regexp:` and what a tag matches somewhere. No tag has a colon, so that no glob of use
-/// begins so.
+/// What ignored tags match: a glob as a whole, or an expression somewhere.
 #[derive(Debug)]
-enum Ignored {
+enum Pattern {
     Glob(String),
     Expression(Regex),
 }
@@ -49,8 +47,8 @@ impl Allow {
 }
 
 impl Ignore {
-    pub(super) fn new(patterns: &[String]) -> Result<Self> {
-        patterns.iter().map(|pattern| Ignored::new(pattern)).collect::<Result<_>>().map(Self)
+    pub(super) fn new(ignored: &[Ignored]) -> Result<Self> {
+        ignored.iter().map(Pattern::new).collect::<Result<_>>().map(Self)
     }
 
     pub(super) fn check(&self, tag: &str) -> Result<(), Refusal> {
@@ -61,17 +59,18 @@ impl Ignore {
     }
 }
 
-impl Ignored {
-    fn new(pattern: &str) -> Result<Self> {
-        if let Some(expression) = pattern.strip_prefix(REGEXP) {
-            return unblanked(expression).map(Self::Expression);
-        }
+impl Pattern {
+    fn new(ignored: &Ignored) -> Result<Self> {
+        let glob = match ignored {
+            Ignored::Expression(expression) => return unblanked(expression).map(Self::Expression),
+            Ignored::Glob(glob) => glob,
+        };
         // Any text will do: faults are looked for in all of a pattern.
-        if glob::matches(pattern, "").is_err() {
-            let error = Error::input(format!("`{pattern}` is no glob"));
+        if glob::matches(glob, "").is_err() {
+            let error = Error::input(format!("`{glob}` is no glob"));
             return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
         }
-        Ok(Self::Glob(pattern.to_owned()))
+        Ok(Self::Glob(glob.clone()))
     }
 
     fn matches(&self, tag: &str) -> bool {
@@ -82,7 +81,7 @@ impl Ignored {
     }
 }
 
-impl fmt::Display for Ignored {
+impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Glob(pattern) => f.write_str(pattern),
@@ -132,19 +131,26 @@ mod tests {
 
     #[test]
     fn an_ignoring_expression_is_not_anchored() {
-        let ignore = Ignore::new(&[r"regexp:\.sig$".to_owned()]).unwrap();
+        let ignore = Ignore::new(&[Ignored::read(r"regexp:\.sig$")]).unwrap();
         assert_eq!(ignore.check("a.sig"), Refusal::dropped("ignore-tags", r"ignored by `regexp:\.sig$`"));
         assert!(ignore.check("a.signed").is_ok());
     }
 
+    /// As a glob is all that a flag of Argo CD Image Updater can hold.
+    #[test]
+    fn a_glob_that_looks_like_an_expression_matches_no_tag() {
+        let ignore = Ignore::new(&[Ignored::Glob("regexp:^1".to_owned())]).unwrap();
+        assert!(ignore.check("1.2").is_ok());
+    }
+
     #[test]
     fn a_glob_is_for_the_whole_tag() {
-        let ignore = Ignore::new(&["*-debug".to_owned(), "1.[34]".to_owned()]).unwrap();
+        let ignore = Ignore::new(&["*-debug", "1.[34]"].map(Ignored::read)).unwrap();
         assert_eq!(ignore.check("1-debug"), Refusal::dropped("ignore-tags", "ignored by `*-debug`"));
         assert_eq!(ignore.check("1.4"), Refusal::dropped("ignore-tags", "ignored by `1.[34]`"));
         assert!(ignore.check("1.40").is_ok());
         for pattern in ["regexp:(", "regexp: a", "[", "a\\", "a[b", "x*[]a]"] {
-            assert!(Ignore::new(&[pattern.to_owned()]).is_err(), "{pattern}");
+            assert!(Ignore::new(&[Ignored::read(pattern)]).is_err(), "{pattern}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::types::{ManifestTarget, Settings, WriteBack};
 use crate::choose::Rules;
 use crate::config::yaml::Placed;
 use crate::config::{Credentials, Registry};
-use crate::criteria::Criteria;
+use crate::criteria::{Criteria, Ignored};
 use crate::error::{Error, Result};
 
 const REGEXP: &str = "regexp:";
@@ -70,7 +70,8 @@ impl Claim<'_> {
         }
         if let Some(ignore) = &self.settings.ignore_tags {
             // No tag is empty.
-            criteria.ignore_tags = ignore.value.iter().filter(|glob| !glob.is_empty()).cloned().collect();
+            let globs = ignore.value.iter().filter(|glob| !glob.is_empty());
+            criteria.ignore_tags = globs.map(|glob| Ignored::read(glob)).collect();
             Rules::new(&criteria).map_err(place(ignore.start))?;
         }
         if let Some(platforms) = &self.settings.platforms {

@@ -9,7 +9,7 @@ use super::{Flux, Missing, Parsed, duration};
 use crate::choose::Rules;
 use crate::config::Registry;
 use crate::config::yaml::Placed;
-use crate::criteria::{self, Criteria};
+use crate::criteria::{self, Criteria, Ignored};
 use crate::dialect::Found;
 use crate::error::{Error, Result};
 
@@ -125,7 +125,7 @@ fn criteria_of(policy: &Parsed<ImagePolicy>, repository: &Parsed<ImageRepository
     let excluded = &repository.spec.value.exclusion_list;
     let default = vec![EXCLUDED.to_owned()];
     let list = excluded.as_ref().map_or(&default, |list| &list.value);
-    criteria.ignore_tags = list.iter().map(|expression| format!("regexp:{expression}")).collect();
+    criteria.ignore_tags = list.iter().cloned().map(Ignored::Expression).collect();
     Rules::new(&criteria).map_err(|error| {
         let start = excluded.as_ref().map_or(repository.spec.start, |list| list.start);
         error.at(repository.object.at(start))
