@@ -155,7 +155,11 @@ impl Mirror {
     /// Whether it is a repository that is worth keeping.
     fn is_sound(&self) -> bool {
         let packs = fs::read_dir(self.folder.join("objects/pack"));
-        open_repository(&self.folder).is_ok() && packs.is_ok_and(|packs| packs.count() < 2 * MAX_PACKS)
+        // The folder of the tips is made last: without it, whoever made the mirror was killed.
+        let is_whole = self.folder.join(TIPS).is_dir();
+        is_whole
+            && open_repository(&self.folder).is_ok()
+            && packs.is_ok_and(|packs| packs.count() < 2 * MAX_PACKS)
     }
 
     /// Removes what a killed process left in the way.
@@ -311,6 +315,16 @@ mod tests {
         let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
         assert!(known_tips(mirror.folder()).is_empty());
         assert_eq!(fs::read_dir(mirror.folder().join("objects/pack")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_mirror_that_was_half_made_is_made_anew() {
+        let cache = tempfile::tempdir().unwrap();
+        let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
+        fs::remove_dir(mirror.folder().join(TIPS)).unwrap();
+        drop(mirror);
+        let mirror = Mirror::cached(cache.path(), &remote()).unwrap();
+        note_tip(mirror.folder(), ObjectId::null(gix::hash::Kind::Sha1)).unwrap();
     }
 
     #[test]
