@@ -124,6 +124,12 @@ fn what_another_tool_has_is_worked_off_as_it_is() {
     fs::write(folder.path().join("image-updater.yaml"), imported).unwrap();
     assert_eq!(check(&[]), (code, direct));
 
+    // Tags that come by standard input are there for every document.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_image-updater"));
+    let input = fs::File::open(folder.path().join("tags.json")).unwrap();
+    let output = command.args(["check", "--tags-from", "-"]).stdin(input).current_dir(folder.path()).output();
+    assert_eq!(output.unwrap().status.code(), Some(10));
+
     let update = ["update", "--write", "--in", "flux", "--tags-from", "tags.json"];
     assert!(run(folder.path(), &update).status.success());
     let written = fs::read_to_string(folder.path().join("deploy/web.yaml")).unwrap();

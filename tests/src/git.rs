@@ -110,6 +110,33 @@ impl BareRepository {
         self.bare.git(arguments)
     }
 
+    /// Waits for git that still works in it, as that of a process that was killed: it notices by and by that nobody
+    /// listens.
+    ///
+    /// # Panics
+    /// If it does not come to an end.
+    pub fn wait_for_git(&self) {
+        let repository = self.path.as_os_str().as_encoded_bytes();
+        let is_at_it = || {
+            let commands = fs::read_dir("/proc").expect("processes can be seen").flatten();
+            let mut commands = commands.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+            commands.any(|command| command.windows(repository.len()).any(|part| part == repository))
+        };
+        let is_locked = || {
+            let objects = fs::read_dir(self.path.join("objects")).into_iter().flatten().flatten();
+            let mut names = objects.map(|entry| entry.file_name());
+            names.any(|name| name.to_string_lossy().starts_with("tmp_objdir"))
+                || self.path.join("refs/heads/main.lock").exists()
+        };
+        for _ in 0..500 {
+            if !is_at_it() && !is_locked() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("git does not come to an end");
+    }
+
     /// A file of a branch; nothing where there is none.
     #[must_use]
     pub fn read(&self, branch: &str, path: &str) -> Option<String> {

@@ -92,10 +92,11 @@ impl WorkFlags {
             }
             configs.retain(|config| !config.batch.updates.is_empty());
         }
-        Ok(Loaded {
-            works: configs.into_iter().map(|config| self.work(config)).collect::<Result<_>>()?,
-            faults,
-        })
+        // Read once, as it may be standard input, and as all are worked off at one time.
+        let recorded = self.tags_from.as_deref().map(recorded).transpose()?;
+        let now = self.now.as_deref().map_or_else(clock, parse_time)?;
+        let work = |config| self.work(config, recorded.clone(), now);
+        Ok(Loaded { works: configs.into_iter().map(work).collect::<Result<_>>()?, faults })
     }
 
     fn configs(&self) -> Result<(Vec<Config>, Vec<Error>)> {
@@ -107,15 +108,15 @@ impl WorkFlags {
         Ok((found.batches.into_iter().map(config).collect(), found.faults))
     }
 
-    fn work(&self, config: Config) -> Result<Work> {
+    fn work(
+        &self,
+        config: Config,
+        recorded: Option<HashMap<Repository, Vec<Tag>>>,
+        now: Timestamp,
+    ) -> Result<Work> {
         let cache =
             registries::cache_folder().filter(|_| !self.no_cache).map(|cache| cache.join("registries"));
-        Ok(Work {
-            client: registries::client(&config.registries, cache)?,
-            config,
-            recorded: self.tags_from.as_deref().map(recorded).transpose()?,
-            now: self.now.as_deref().map_or_else(clock, parse_time)?,
-        })
+        Ok(Work { client: registries::client(&config.registries, cache)?, config, recorded, now })
     }
 }
 

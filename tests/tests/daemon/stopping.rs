@@ -77,7 +77,7 @@ fn killed_at_any_moment_all_is_sound() {
 
 /// The server's repository is whole, and a round goes on from there with the cache that is left.
 fn is_sound(world: &World, tag: &str) {
-    wait_for_git(world);
+    world.config.wait_for_git();
     world.config.check();
     let before = world.commits();
     let outcome = world.run(&["run", "--once", "--audit-log", "audit.jsonl"]);
@@ -97,19 +97,5 @@ fn is_sound(world: &World, tag: &str) {
         let line: serde_json::Value = serde_json::from_str(line).expect("every line is whole");
         let commit = line["commit"].as_str().expect("it is a text");
         world.config.git(&["merge-base", "--is-ancestor", commit, "main"]);
-    }
-}
-
-/// Its git has noticed by then that nobody listens.
-fn wait_for_git(world: &World) {
-    let repository = world.folder.path("git/config.git");
-    for _ in 0..100 {
-        let objects = std::fs::read_dir(repository.join("objects")).into_iter().flatten().flatten();
-        let incoming =
-            objects.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("tmp_objdir"));
-        if !incoming && !repository.join("refs/heads/main.lock").exists() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,7 +1,6 @@
 //! A publisher that is killed at any moment leaves the server and its mirror sound.
 
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -80,24 +79,7 @@ fn killed_at_any_moment() {
         thread::sleep(Duration::from_millis(40 + 37 * moment));
         publisher.kill().expect("it runs");
         publisher.wait().expect("it ends");
-        wait_for_git(&folder.path("git/config.git"));
+        config.wait_for_git();
         check(&folder, &config);
     }
-}
-
-/// Waits for the git of the one that was killed, which notices by and by that nobody listens.
-fn wait_for_git(repository: &Path) {
-    let repository = repository.as_os_str().as_encoded_bytes();
-    let is_at_it = || {
-        let commands = fs::read_dir("/proc").expect("processes can be seen").flatten();
-        let mut commands = commands.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-        commands.any(|command| command.windows(repository.len()).any(|part| part == repository))
-    };
-    for _ in 0..500 {
-        if !is_at_it() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    panic!("git does not come to an end");
 }
