@@ -8,7 +8,8 @@
 
 use std::path::Path;
 
-use kustomize::{MemoryFiles, Options, Output, Shared, World, build};
+use files::MemoryTree;
+use kustomize::{Options, Output, Shared, World, build};
 use libfuzzer_sys::fuzz_target;
 
 /// A build of a small tree that takes longer than this is a fault of its own; libFuzzer's time-out finds it.
@@ -28,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(documents.len(), first.objects().len());
 });
 
-fn files(text: &str) -> MemoryFiles {
+fn files(text: &str) -> MemoryTree {
     let mut files: Vec<(String, String)> = vec![("kustomization.yaml".to_owned(), String::new())];
     for line in text.split_inclusive('\n') {
         match line.strip_prefix("=== ") {
@@ -39,7 +40,7 @@ fn files(text: &str) -> MemoryFiles {
     files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect()
 }
 
-fn run(files: &MemoryFiles) -> Option<Output> {
+fn run(files: &MemoryTree) -> Option<Output> {
     let world = World { files, remote: None, charts: None, functions: None };
     build(Path::new("/"), world, &Options::default(), &Shared::default()).ok()
 }

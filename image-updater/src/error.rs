@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+pub use yamlserde::Place;
+
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Who has to act.
@@ -15,23 +17,6 @@ pub enum ErrorKind {
     Usage,
     /// Who runs the machine: disk, network, a program that is missing.
     Environment,
-}
-
-/// Where in a file something is wrong. Lines and columns count from one, a column is a character.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file as it was named.
-    pub path: String,
-    /// The line.
-    pub line: usize,
-    /// The character of the line.
-    pub column: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.path, self.line, self.column)
-    }
 }
 
 /// A failed command.
@@ -114,6 +99,12 @@ impl Error {
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
         self.0.place.as_ref()
+    }
+}
+
+impl From<yamlserde::Error> for Error {
+    fn from(error: yamlserde::Error) -> Self {
+        Self::input(error.message).at(Place::from(&error.place))
     }
 }
 

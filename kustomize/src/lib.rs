@@ -20,7 +20,6 @@ mod json;
 mod kustomization;
 mod labels;
 mod loader;
-mod memory;
 mod merge;
 mod nameref;
 mod options;
@@ -47,11 +46,10 @@ mod world;
 
 pub use build::{Shared, build};
 pub use error::{Error, ErrorKind, Step};
-pub use memory::MemoryFiles;
 pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};
 pub use warning::{Code, Warning};
 pub use world::{
-    Chart, ChartError, ChartInflator, FileKind, Files, Function, FunctionRunner, MAX_FILE, Remote,
-    RemoteChart, RemoteError, Repository, Values, World,
+    Chart, ChartError, ChartInflator, Function, FunctionRunner, Remote, RemoteChart, RemoteError, Repository,
+    Values, World,
 };

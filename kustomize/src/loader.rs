@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use files::FileKind;
 use yamltree::{SourceId, Span};
 
 use crate::context::Context;
@@ -16,7 +17,7 @@ use crate::options::LoadRestrictor;
 use crate::read::{self, Kept};
 use crate::repository::{self, RepositoryEntry};
 use crate::warning::Code;
-use crate::world::{FileKind, RemoteError};
+use crate::world::RemoteError;
 
 /// A text file that was read.
 #[derive(Clone, Debug)]
@@ -367,7 +368,7 @@ fn io_error(path: &Path, error: &io::Error, cx: &Context<'_>) -> Error {
 /// The name beside a missing one that is most like it.
 fn neighbour(path: &Path, cx: &Context<'_>) -> Option<String> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
-    let names = cx.world.files.list(folder);
+    let names = cx.world.files.list(folder).unwrap_or_default();
     closest(name, names.iter().map(String::as_str)).map(str::to_owned)
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::build::{Shared, build};
 use crate::error::Error;
-use crate::memory::MemoryFiles;
+use files::MemoryTree;
+
 use crate::options::Options;
 use crate::output::Output;
 use crate::world::{ChartInflator, World};
@@ -28,7 +29,7 @@ fn build_in_memory(
     charts: Option<&dyn ChartInflator>,
     options: &Options,
 ) -> Result<Output, Error> {
-    let memory: MemoryFiles = files.iter().map(|(path, text)| (path, text.as_bytes())).collect();
+    let memory: MemoryTree = files.iter().map(|(path, text)| (path, text.as_bytes())).collect();
     let world = World { files: &memory, remote: None, charts, functions: None };
     build(Path::new("/"), world, options, &Shared::default())
 }

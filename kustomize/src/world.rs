@@ -1,52 +1,13 @@
 //! The seams to the outside: files, remote repositories, charts, functions. The engine itself touches none of them.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use files::Files;
 use yamltree::Place;
 
 use crate::error::ErrorKind;
-
-/// Where files come from: a disk, a git tree, memory.
-pub trait Files: Sync {
-    /// The real path behind a path, symbolic links resolved, and what it is.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::NotFound`] where there is nothing, [`io::ErrorKind::NotADirectory`] where a part of the path
-    /// is a file.
-    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)>;
-
-    /// The content of a file at a real path.
-    ///
-    /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE`].
-    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
-
-    /// The names in a folder, for hints; none where they are not known.
-    fn list(&self, path: &Path) -> Vec<String> {
-        let _ = path;
-        Vec::new()
-    }
-
-    /// A path as the user would name it.
-    fn display(&self, path: &Path) -> String {
-        path.display().to_string()
-    }
-}
-
-/// No file of a config repo is larger; etcd takes objects of 1.5 MiB, and a bundle of CRDs stays below 20.
-pub const MAX_FILE: u64 = 256 << 20;
-
-/// What a real path is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    /// A regular file.
-    File,
-    /// A folder.
-    Directory,
-}
 
 /// Where remote resources come from.
 pub trait Remote: Sync {

@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use files::{FileKind, Files};
 use helm_lite::values::UserValues;
 use helm_lite::{Chart, HelmVersion, Warning};
-use kustomize::{FileKind, Files};
 
 use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};

@@ -11,14 +11,14 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use kustomize::{FileKind, Files, Shared, World};
+use files::{Disk, FileKind, Files};
+use kustomize::{Shared, World};
 
 use crate::built::{Built, Overlay, RenderedChart};
 use crate::chart_target::{self, ChartTargets};
 use crate::charts::Charts;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::Disk;
 use crate::functions::Programs;
 use crate::homes::Homes;
 use crate::inflate::Inflator;
@@ -182,7 +182,7 @@ impl Files for NamedFiles<'_> {
         self.disk.read(path)
     }
 
-    fn list(&self, path: &Path) -> Vec<String> {
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         self.disk.list(path)
     }
 

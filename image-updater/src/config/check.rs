@@ -10,7 +10,6 @@ use std::time::Duration;
 use registry::Reference;
 
 use super::file::{self, Credentials, Registry, SigningKey};
-use super::yaml::{Placed, Text};
 use crate::change::Named;
 use crate::choose::Rules;
 use crate::criteria::{Age, Criteria, Ignored, Order};
@@ -20,6 +19,7 @@ use crate::forge::{BodyTemplate, MergeMethod};
 use crate::input;
 use crate::message::{BranchTemplate, MessageTemplate};
 use crate::work::{self, Delivery, Files, Spot, SpotPaths};
+use yamlserde::{Placed, Text};
 
 /// Checks what a type alone cannot, and tells where it is wrong.
 #[derive(Clone, Copy)]

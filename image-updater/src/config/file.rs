@@ -6,9 +6,9 @@ use std::path::Path;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::yaml::Placed;
 use crate::forge::FORGES;
 use crate::{edit, policy};
+use yamlserde::Placed;
 
 /// The configuration of image-updater. Files that it names are looked for in its folder.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -392,23 +392,4 @@ pub(super) fn forge_names() -> Vec<String> {
 
 fn kinds(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": edit::TARGETS.iter().map(|target| target.name).collect::<Vec<_>>() })
-}
-
-/// Where a value is does not show in the schema.
-impl<T: JsonSchema> JsonSchema for Placed<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn schema_id() -> std::borrow::Cow<'static, str> {
-        T::schema_id()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
-    }
 }

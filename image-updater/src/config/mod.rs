@@ -8,11 +8,11 @@
 mod check;
 mod file;
 mod registries_conf;
-pub(crate) mod yaml;
 
 use std::path::{Path, PathBuf};
 
 use schemars::schema_for;
+use yamlserde::Text;
 
 use crate::error::Result;
 use crate::input;
@@ -20,7 +20,6 @@ use crate::work::Batch;
 use check::Checker;
 pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
 pub(crate) use registries_conf::{NamedSource, RegistriesConf};
-use yaml::Text;
 
 /// A configuration.
 #[derive(Clone, Debug)]

@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
 use super::file::{Credentials, Registry};
-use super::yaml::{Placed, Text};
 use crate::criteria::Age;
 use crate::error::{Error, Result};
 use crate::input;
+use yamlserde::{Placed, Text};
 
 /// How Argo CD Image Updater may be told that a registry lists its tags.
 const TAG_SORT_MODES: &[&str] = &["latest-first", "latest-last", "none", ""];

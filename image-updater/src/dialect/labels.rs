@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::config::yaml::Placed;
+use yamlserde::Placed;
 
 /// A selector. An empty one selects all.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -66,7 +66,7 @@ impl LabelSelector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::yaml::Text;
+    use yamlserde::Text;
 
     #[test]
     fn selectors_are_those_of_kubernetes() {

@@ -9,8 +9,8 @@ use yamltree::Node;
 
 use super::Found;
 use crate::change::Named;
-use crate::config::yaml::{Placed, Text};
 use crate::error::{Error, Place, Result};
+use yamlserde::{Placed, Text};
 
 /// An object that a file declares.
 #[derive(Clone, Debug)]
@@ -38,10 +38,10 @@ pub(super) fn collect(files: &[(String, String)], signs: &[&str], found: &mut Fo
                 }
             }
             Err(error) if is_template => {
-                let message = format!("a template is passed over: it is no YAML, {}", error.message());
-                found.warnings.push(replaced(&error, message));
+                let message = format!("a template is passed over: it is no YAML, {}", error.message);
+                found.warnings.push(replaced(&error.into(), message));
             }
-            Err(error) => found.faults.push(error),
+            Err(error) => found.faults.push(error.into()),
         }
     }
     objects
@@ -123,7 +123,7 @@ impl Object {
         let Some(spec) = self.root.get("spec") else {
             return Err(Error::input(format!("{} has no `spec`", self.title())).at(self.place()));
         };
-        self.text.read_node(spec)
+        Ok(self.text.read_node(spec)?)
     }
 
     /// Its labels.

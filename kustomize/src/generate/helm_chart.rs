@@ -9,6 +9,7 @@ mod args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use files::FileKind;
 use yamltree::{Dialect, JsonOptions, Node, ParseOptions, parse_first, to_json, to_sigs_yaml};
 
 use self::args::{ChartArgs, Globals, ValuesMerge};
@@ -21,7 +22,7 @@ use crate::merge::strategic;
 use crate::read;
 use crate::resource::Resource;
 use crate::target::Target;
-use crate::world::{Chart, ChartError, ChartInflator, FileKind, RemoteChart, Values};
+use crate::world::{Chart, ChartError, ChartInflator, RemoteChart, Values};
 
 pub(crate) const BUILTIN: Builtin = Builtin { kind: "HelmChartInflationGenerator", from_fields, from_config };
 

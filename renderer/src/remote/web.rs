@@ -4,9 +4,9 @@ use std::io::Read;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use files::MAX_FILE;
 use gitremote::innermost;
 use gitremote::web::{client_builder, explain, refusal};
-use kustomize::MAX_FILE;
 use reqwest::StatusCode;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ETAG, IF_NONE_MATCH};

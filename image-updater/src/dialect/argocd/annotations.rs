@@ -5,8 +5,8 @@ use super::super::objects::Object;
 use super::claim::Claim;
 use super::image_list;
 use super::types::{GitConfig, KustomizeTarget, ManifestTarget, Parts, Settings, WriteBack};
-use crate::config::yaml::Placed;
 use crate::error::{Error, Result};
+use yamlserde::Placed;
 
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io/";
 const LIST: &str = "image-list";

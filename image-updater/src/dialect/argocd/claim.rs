@@ -7,10 +7,10 @@ use super::super::objects::Object;
 use super::image_list;
 use super::types::{ManifestTarget, Settings, WriteBack};
 use crate::choose::Rules;
-use crate::config::yaml::Placed;
 use crate::config::{Credentials, Registry};
 use crate::criteria::{Criteria, Ignored};
 use crate::error::{Error, Result};
+use yamlserde::Placed;
 
 const REGEXP: &str = "regexp:";
 

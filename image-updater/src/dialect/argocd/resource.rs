@@ -11,8 +11,8 @@ use super::annotations;
 use super::claim::Claim;
 use super::image_list::is_alias;
 use super::types::{ApplicationRef, ImageUpdater, Settings, Verification, WriteBack};
-use crate::config::yaml::Placed;
 use crate::error::{Error, Result};
+use yamlserde::Placed;
 
 /// A resource that was read and checked.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::super::labels::LabelSelector;
-use crate::config::yaml::Placed;
+use yamlserde::Placed;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

@@ -6,10 +6,10 @@ use super::super::{literal, within};
 use super::application::{KUSTOMIZATIONS, Paths, Renderer, Source};
 use super::claim::Claim;
 use super::types::{ManifestTarget, Parts, PullRequest};
-use crate::config::yaml::Placed;
 use crate::error::{Error, Result};
 use crate::message::BranchTemplate;
 use crate::work::{self, Delivery, Files, Spot, SpotPaths};
+use yamlserde::Placed;
 
 /// A method that names credentials has these characters at most.
 const METHOD: &str = "-._/:";

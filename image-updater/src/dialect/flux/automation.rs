@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::types::{Git, GitReference, ImagePolicy, ImageUpdateAutomation, SigningKeyType};
 use super::{Flux, GitRepository, Missing, Parsed, duration};
 use crate::change::Named;
-use crate::config::yaml::Placed;
 use crate::dialect::labels::LabelSelector;
 use crate::dialect::objects::{Object, nearest};
 use crate::dialect::{Found, literal, within};
 use crate::error::{Error, Result};
 use crate::message::{BranchTemplate, MessageTemplate};
 use crate::work::{Delivery, Files, Spot, SpotPaths, Update, Words};
+use yamlserde::Placed;
 
 /// The files that may have markers.
 const MARKED: [&str; 3] = ["**/*.yaml", "**/*.yml", "**/Kustomization"];

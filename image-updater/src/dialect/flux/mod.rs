@@ -13,10 +13,10 @@ use serde::de::DeserializeOwned;
 use super::objects::{Object, collect, nearest};
 use super::{Dialect, Found, Input};
 use crate::change::Named;
-use crate::config::yaml::Placed;
 use crate::error::{Error, Result};
 use crate::work::Files;
 use types::{GitRepository, ImagePolicy, ImageRepository, ImageUpdateAutomation};
+use yamlserde::Placed;
 
 const GROUP: &str = "image.toolkit.fluxcd.io";
 const SOURCES: &str = "source.toolkit.fluxcd.io";

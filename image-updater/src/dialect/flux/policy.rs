@@ -8,10 +8,10 @@ use super::types::{Choice, ImagePolicy, ImageRepository, LocalReference, Order, 
 use super::{Flux, Missing, Parsed, duration};
 use crate::choose::Rules;
 use crate::config::Registry;
-use crate::config::yaml::Placed;
 use crate::criteria::{self, Criteria, Ignored};
 use crate::dialect::Found;
 use crate::error::{Error, Result};
+use yamlserde::Placed;
 
 /// What Flux leaves out where nothing else is said: signatures of Cosign.
 const EXCLUDED: &str = r"^.*\.sig$";

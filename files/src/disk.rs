@@ -1,4 +1,4 @@
-//! The disk behind the engine's [`Files`]: real paths, bounded reads, names for hints.
+//! The disk behind [`Files`]: real paths, bounded reads, names for hints.
 //!
 //! In: paths, absolute or relative to the working directory. Out: what is there, asked of the system once for each
 //! path in a run. It refuses what is neither a file nor a folder (a device would never end, a pipe would hang).
@@ -9,13 +9,10 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use kustomize::{FileKind, Files, MAX_FILE};
+use crate::{FileKind, Files, MAX_ENTRIES, MAX_FILE};
 
 /// The longest path that Linux takes (`PATH_MAX`); it also bounds the recursion over a path's parts.
 const MAX_PATH: usize = 4096;
-
-/// A folder with more entries than this is not read to its end for a hint.
-const MAX_LISTED: usize = 10_000;
 
 /// The files of this machine.
 #[derive(Debug)]
@@ -164,12 +161,17 @@ impl Files for Disk {
         Ok(bytes.into())
     }
 
-    fn list(&self, path: &Path) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.working_directory.join(path)) else { return Vec::new() };
-        let names = entries.take(MAX_LISTED).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut names: Vec<String> = names.collect();
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.working_directory.join(path))? {
+            if names.len() == MAX_ENTRIES {
+                let reason = format!("the folder has more than {MAX_ENTRIES} entries");
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+            }
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
         names.sort_unstable();
-        names
+        Ok(names)
     }
 
     /// Relative to the working directory where that is shorter.
@@ -290,7 +292,7 @@ mod tests {
     fn names_are_listed_in_order() {
         let (_folder, root, disk) = repository();
         fs::write(root.join("app/0.yaml"), "").unwrap();
-        assert_eq!(disk.list(Path::new("app")), ["0.yaml", "a.yaml"]);
-        assert!(disk.list(Path::new("nothing")).is_empty());
+        assert_eq!(disk.list(Path::new("app")).unwrap(), ["0.yaml", "a.yaml"]);
+        assert_eq!(disk.list(Path::new("nothing")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 }

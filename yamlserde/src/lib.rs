@@ -14,59 +14,118 @@ use serde::de::{
     MapAccess, SeqAccess, VariantAccess, Visitor,
 };
 use serde::{Deserialize, forward_to_deserialize_any};
-use yamltree::{Dialect, DuplicateKeys, Entry, Expansion, Kind, Node, ParseOptions, Resolved, Span};
-
-use crate::error::{Error, Place, Result};
+use yamltree::{
+    Dialect, DuplicateKeys, Entry, Expansion, Kind, Node, ParseOptions, Resolved, Source, SourceId, Span,
+};
 
 /// A value with where it is written.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed<T> {
-    pub(crate) value: T,
+pub struct Placed<T> {
+    /// The value.
+    pub value: T,
     /// Its first byte.
-    pub(crate) start: u32,
+    pub start: u32,
 }
 
 /// How [`Placed`] asks for a place: no type of ours is called so.
-const PLACED: &str = "$image_updater::Placed";
+const PLACED: &str = "$yamlserde::Placed";
 const START: &str = "$start";
 const VALUE: &str = "$value";
 
+/// A line and a character of it, both counted from one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as it was named.
+    pub path: String,
+    /// The line.
+    pub line: usize,
+    /// The character of the line.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.path, self.line, self.column)
+    }
+}
+
+impl From<&yamltree::Place> for Place {
+    fn from(place: &yamltree::Place) -> Self {
+        let (line, column) = place.source.line_column(place.span.start);
+        Self { path: place.source.name.clone(), line, column }
+    }
+}
+
+/// What is wrong with a text, and where.
+#[derive(Clone, Debug)]
+pub struct Error {
+    /// A sentence without the place.
+    pub message: String,
+    /// The bytes concerned.
+    pub place: yamltree::Place,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place.location(), self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
 /// A text that places are told in.
 #[derive(Clone, Debug)]
-pub(crate) struct Text {
-    path: String,
-    text: Arc<str>,
+pub struct Text {
+    source: Arc<Source>,
+    /// By which spans name the text.
+    id: SourceId,
     /// Where lines begin: a text of many documents is asked for many places.
     lines: Vec<usize>,
 }
 
 impl Text {
-    pub(crate) fn new(path: &str, text: &str) -> Self {
-        let lines = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { path: path.to_owned(), text: Arc::from(text), lines }
+    /// A file's text under the name that a user would give it.
+    #[must_use]
+    pub fn new(path: &str, text: &str) -> Self {
+        Self::numbered(Arc::new(Source { name: path.to_owned(), text: Arc::from(text) }), 0)
+    }
+
+    /// A text whose nodes' spans have a number, where nodes of several texts come together.
+    #[must_use]
+    pub fn numbered(source: Arc<Source>, id: SourceId) -> Self {
+        let lines = [0].into_iter().chain(source.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { source, id, lines }
+    }
+
+    /// The text with its name.
+    #[must_use]
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
     }
 
     /// Where a byte is.
-    pub(crate) fn place(&self, start: u32) -> Place {
-        let mut at = (start as usize).min(self.text.len());
-        while !self.text.is_char_boundary(at) {
+    #[must_use]
+    pub fn place(&self, start: u32) -> Place {
+        let text = &self.source.text;
+        let mut at = (start as usize).min(text.len());
+        while !text.is_char_boundary(at) {
             at -= 1;
         }
         let line = self.lines.partition_point(|begin| *begin <= at);
         let begin = self.lines[line - 1];
-        Place { path: self.path.clone(), line, column: self.text[begin..at].chars().count() + 1 }
+        Place { path: self.source.name.clone(), line, column: text[begin..at].chars().count() + 1 }
     }
 
     /// Reads the only document of the text.
     ///
     /// # Errors
     /// If it is no YAML, or no such value.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T> {
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let mut documents = self.documents()?.into_iter();
-        let root = documents.next().ok_or_else(|| Error::input("the file is empty").at(self.place(0)))?;
+        let start = Span { source: self.id, start: 0, end: 0 };
+        let root = documents.next().ok_or_else(|| self.error("the file is empty", start))?;
         if let Some(second) = documents.next() {
-            let error = Error::input("the file has more than one document");
-            return Err(error.at(self.place(second.span.start)));
+            return Err(self.error("the file has more than one document", second.span));
         }
         self.read_node(&root)
     }
@@ -75,11 +134,11 @@ impl Text {
     ///
     /// # Errors
     /// If it is no YAML.
-    pub(crate) fn documents(&self) -> Result<Vec<Node>> {
+    pub fn documents(&self) -> Result<Vec<Node>, Error> {
         let options = ParseOptions { duplicate_keys: DuplicateKeys::Refuse, ..ParseOptions::default() };
-        let refuse =
-            |error: &yamltree::Error| Error::input(error.message()).at(self.place(error.span().start));
-        let documents = yamltree::parse(&self.text, 0, &options).map_err(|error| refuse(&error))?;
+        let refuse = |error: &yamltree::Error| self.error(error.message(), error.span());
+        let documents =
+            yamltree::parse(&self.source.text, self.id, &options).map_err(|error| refuse(&error))?;
         let expanded = |document: yamltree::Document| {
             let mut root = document.root;
             root.expand_aliases(Expansion::Decoded(Dialect::V3)).map_err(|error| refuse(&error))?;
@@ -92,11 +151,14 @@ impl Text {
     ///
     /// # Errors
     /// If it is no such value.
-    pub(crate) fn read_node<T: DeserializeOwned>(&self, node: &Node) -> Result<T> {
-        T::deserialize(Reader(node)).map_err(|fault| {
-            let start = fault.span.map_or(0, |span| span.start);
-            Error::input(fault.message).at(self.place(start))
-        })
+    pub fn read_node<T: DeserializeOwned>(&self, node: &Node) -> Result<T, Error> {
+        T::deserialize(Reader(node))
+            .map_err(|fault| self.error(fault.message, fault.span.unwrap_or(node.span)))
+    }
+
+    /// Says what is wrong at some bytes of the text.
+    pub fn error(&self, message: impl Into<String>, span: Span) -> Error {
+        Error { message: message.into(), place: yamltree::Place { source: Arc::clone(&self.source), span } }
     }
 }
 
@@ -350,6 +412,26 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
     }
 }
 
+/// Where a value is does not show in the schema.
+#[cfg(feature = "schemars")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Placed<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> std::borrow::Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        T::json_schema(generator)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,7 +459,7 @@ mod tests {
         Last,
     }
 
-    fn read(text: &str) -> Result<Sample> {
+    fn read(text: &str) -> Result<Sample, Error> {
         Text::new("f.yaml", text).read()
     }
 
@@ -411,8 +493,8 @@ mod tests {
             ("text: *a\n", "f.yaml:1:7", "anchor"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.place().unwrap().to_string().starts_with(place), "{text}: {error}");
-            assert!(error.message().contains(message), "{text}: {error}");
+            assert!(error.to_string().starts_with(place), "{text}: {error}");
+            assert!(error.message.contains(message), "{text}: {error}");
         }
     }
 }

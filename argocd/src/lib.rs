@@ -1,0 +1,10 @@
+//! Argo CD without a cluster: what its repo-server and its controllers make of Applications and ApplicationSets.
+//!
+//! The crate touches no disk, network or process. Files come in through [`files::Files`], what rendering needs to know of
+//! the world through a [`Context`], and the engines that render a source are the caller's.
+
+pub mod context;
+mod error;
+
+pub use context::Context;
+pub use error::{Error, Result};

@@ -1,0 +1,92 @@
+//! Where files come from: the seam between the engines and a disk, a git tree, or memory.
+//!
+//! [`Files`] is what engines ask. [`Disk`] answers for this machine; [`Mounted`] shows a [`Tree`] (such as a [`MemoryTree`],
+//! or the files of a commit) at a folder, with other files around it. Paths mean the same everywhere: symbolic links are
+//! followed, `..` is the folder above what a link leads to, and nothing is read twice that was asked for once.
+
+mod disk;
+mod memory;
+mod mounted;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use disk::Disk;
+pub use memory::MemoryTree;
+pub use mounted::{Mounted, Nothing};
+
+/// No file of a config repo is larger; etcd takes objects of 1.5 MiB, and a bundle of CRDs stays below 20.
+pub const MAX_FILE: u64 = 256 << 20;
+
+/// No folder of a config repo has more entries.
+pub const MAX_ENTRIES: usize = 100_000;
+
+/// Files and folders by their paths.
+pub trait Files: Sync {
+    /// The real path behind a path, symbolic links resolved, and what it is.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] where there is nothing, [`io::ErrorKind::NotADirectory`] where a part of the path
+    /// is a file, [`io::ErrorKind::Unsupported`] for what is neither a file nor a folder.
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)>;
+
+    /// The content of a file at a real path.
+    ///
+    /// # Errors
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE`].
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
+
+    /// The names in a folder, in byte order. One that is no UTF-8 has a replacement character for what is none, so that
+    /// who asks for the file is told that there is no such one.
+    ///
+    /// # Errors
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_ENTRIES`].
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+
+    /// A path as the user would name it.
+    fn display(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+}
+
+/// What a real path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+}
+
+/// Files below a root that symbolic links have not been followed in: a git tree, an archive in memory.
+pub trait Tree: Sync {
+    /// What is at a path from the root, whose folders are real ones; the empty path is the root.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] where there is nothing, and what reading gives.
+    fn entry(&self, path: &Path) -> io::Result<Entry>;
+
+    /// The content of a file.
+    ///
+    /// # Errors
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE`].
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
+
+    /// The names in a folder, in byte order.
+    ///
+    /// # Errors
+    /// What reading gives.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+}
+
+/// What is at a path of a [`Tree`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A regular file.
+    File,
+    /// A folder.
+    Directory,
+    /// A symbolic link, and where it points to.
+    Link(PathBuf),
+}
