@@ -5,6 +5,8 @@
 
 pub mod context;
 mod error;
+pub mod repositories;
 
 pub use context::Context;
 pub use error::{Error, Result};
+pub use repositories::Repositories;
