@@ -7,7 +7,9 @@
 mod disk;
 mod memory;
 mod mounted;
+mod recorder;
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 pub use disk::Disk;
 pub use memory::MemoryTree;
 pub use mounted::{Mounted, Nothing};
+pub use recorder::{ReadSet, Recorder};
 
 /// No file of a config repo is larger; etcd takes objects of 1.5 MiB, and a bundle of CRDs stays below 20.
 pub const MAX_FILE: u64 = 256 << 20;
@@ -23,7 +26,7 @@ pub const MAX_FILE: u64 = 256 << 20;
 pub const MAX_ENTRIES: usize = 100_000;
 
 /// Files and folders by their paths.
-pub trait Files: Sync {
+pub trait Files: fmt::Debug + Send + Sync {
     /// The real path behind a path, symbolic links resolved, and what it is.
     ///
     /// # Errors
@@ -48,6 +51,11 @@ pub trait Files: Sync {
     fn display(&self, path: &Path) -> String {
         path.display().to_string()
     }
+
+    /// Hears what a cache consulted before, on behalf of who asks it now.
+    fn consulted(&self, set: &ReadSet) {
+        let _ = set;
+    }
 }
 
 /// What a real path is.
@@ -60,7 +68,7 @@ pub enum FileKind {
 }
 
 /// Files below a root that symbolic links have not been followed in: a git tree, an archive in memory.
-pub trait Tree: Sync {
+pub trait Tree: fmt::Debug + Send + Sync {
     /// What is at a path from the root, whose folders are real ones; the empty path is the root.
     ///
     /// # Errors

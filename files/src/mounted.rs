@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Entry, FileKind, Files, Tree};
+use crate::{Entry, FileKind, Files, ReadSet, Tree};
 
 /// As many links in one path as Linux follows (`MAXSYMLINKS`).
 const MAX_LINKS: usize = 40;
@@ -119,7 +119,7 @@ impl<T: Tree + ?Sized> Tree for &T {
     }
 }
 
-impl<T: Tree + Send + ?Sized> Tree for Arc<T> {
+impl<T: Tree + ?Sized> Tree for Arc<T> {
     fn entry(&self, path: &Path) -> io::Result<Entry> {
         (**self).entry(path)
     }
@@ -148,6 +148,32 @@ impl<F: Files + ?Sized> Files for &F {
 
     fn display(&self, path: &Path) -> String {
         (**self).display(path)
+    }
+
+    fn consulted(&self, set: &ReadSet) {
+        (**self).consulted(set);
+    }
+}
+
+impl<F: Files + ?Sized> Files for Arc<F> {
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
+        (**self).resolve(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
+        (**self).read(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        (**self).list(path)
+    }
+
+    fn display(&self, path: &Path) -> String {
+        (**self).display(path)
+    }
+
+    fn consulted(&self, set: &ReadSet) {
+        (**self).consulted(set);
     }
 }
 

@@ -27,6 +27,9 @@ const MAX_VALUES_FILE: u64 = 64 << 20;
 /// The name of a release that is given none.
 pub(crate) const DEFAULT_NAME: &str = "release-name";
 
+/// Reads what `--values` and `--set-file` name.
+pub(crate) type ReadValues<'r> = dyn Fn(&str) -> Result<Vec<u8>> + 'r;
+
 /// What is said of the release and of its cluster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release<'r> {
@@ -133,7 +136,20 @@ pub(crate) fn user_values(
     version: HelmVersion,
     warnings: &mut Vec<Warning>,
 ) -> Result<UserValues> {
-    with_options(given, |options| values::merge(options, version, warnings))
+    user_values_from(&read_values, given, version, warnings)
+}
+
+/// The same, where the values' files are not those that a command line names.
+///
+/// # Errors
+/// What is wrong, in Helm's words.
+pub(crate) fn user_values_from(
+    read: &ReadValues<'_>,
+    given: &Values,
+    version: HelmVersion,
+    warnings: &mut Vec<Warning>,
+) -> Result<UserValues> {
+    with_options(read, given, |options| values::merge(options, version, warnings))
 }
 
 /// Renders a chart that was read, with the values of a user; what reading gave warnings of comes first.
@@ -227,8 +243,9 @@ pub(crate) fn explain(
 ) -> Result<(Explanation, Vec<Warning>)> {
     let mut warnings = Vec::new();
     let chart = location.load(version, &mut warnings)?;
-    let explanation =
-        with_options(given, |options| values::explain(&chart, options, value, version, &mut warnings))?;
+    let explanation = with_options(&read_values, given, |options| {
+        values::explain(&chart, options, value, version, &mut warnings)
+    })?;
     Ok((explanation, warnings))
 }
 
@@ -241,16 +258,17 @@ pub(crate) fn release_name(template: &str) -> Result<String> {
 
 /// Reads the files that the user names and hands on what the user gives.
 fn with_options<T>(
+    read: &ReadValues<'_>,
     given: &Values,
     run: impl FnOnce(&values::Options<'_>) -> Result<T, helm_lite::Error>,
 ) -> Result<T> {
     // `--values ""` names no file, as scripts have it for a variable that is not set.
     let names: Vec<&str> = given.files.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
-    let read = names.iter().map(|name| read_values(name)).collect::<Result<Vec<_>>>()?;
+    let data = names.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
     let files: Vec<ValuesFile<'_>> =
-        names.into_iter().zip(&read).map(|(name, data)| ValuesFile { name, data }).collect();
+        names.into_iter().zip(&data).map(|(name, data)| ValuesFile { name, data }).collect();
     let read_file = |name: &str| -> Result<Vec<u8>, helm_lite::Error> {
-        read_values(name).map_err(|error| helm_lite::Error::invalid(error.message()))
+        read(name).map_err(|error| helm_lite::Error::invalid(error.message()))
     };
     let options = values::Options {
         files: &files,

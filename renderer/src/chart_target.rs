@@ -7,15 +7,12 @@ use std::sync::OnceLock;
 
 use files::{FileKind, Files};
 use helm_lite::values::UserValues;
-use helm_lite::{Chart, HelmVersion, Warning};
+use helm_lite::{Chart, Warning};
 
 use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
-use crate::charts::Charts;
 use crate::error::Result;
-
-/// The generation of Helm that charts are rendered as.
-const VERSION: HelmVersion = HelmVersion::V4;
+use crate::render::{ENGINE, Engines};
 
 /// What is said of the charts that are targets.
 #[derive(Clone, Debug, Default)]
@@ -55,24 +52,26 @@ impl ChartTargets {
     ///
     /// # Errors
     /// What is wrong, in Helm's words.
-    pub(crate) fn render(&self, path: &Path, charts: &Charts) -> Result<(String, Vec<Warning>)> {
-        let loaded = charts.get(path, None, VERSION)?;
+    pub(crate) fn render(&self, engines: Engines<'_>, path: &Path) -> Result<(String, Vec<Warning>)> {
+        let loaded = engines.chart(path, None)?;
         let (user, user_warnings) = self.user()?;
-        let warnings = loaded.warnings.iter().chain(user_warnings).cloned().collect();
         let options = &self.options;
-        let name = options.release_name.clone().unwrap_or_else(|| release_name(path, &loaded.chart));
+        let name = options
+            .release_name
+            .clone()
+            .unwrap_or_else(|| release_name(engines.files(), path, &loaded.chart));
         let release = Release {
             name: &name,
             namespace: options.namespace.as_deref(),
             is_upgrade: false,
             kube_version: options.kube_version.as_deref(),
             api_versions: &options.api_versions,
-            version: VERSION,
+            version: ENGINE,
             checks_schemas: true,
             debug: false,
             cluster: None,
         };
-        let rendered = chart::render_loaded(loaded.chart.clone(), user, &release, warnings)?;
+        let rendered = engines.helm(&loaded, user, &release, user_warnings.to_vec())?;
         let selection =
             Selection { crds: options.include_crds, hooks: !options.no_hooks, tests: !options.skip_tests };
         Ok((rendered.text(selection).whole(), rendered.warnings))
@@ -81,7 +80,7 @@ impl ChartTargets {
     fn user(&self) -> Result<(&UserValues, &[Warning])> {
         let read = self.user.get_or_init(|| {
             let mut warnings = Vec::new();
-            let user = chart::user_values(&self.options.values, VERSION, &mut warnings)?;
+            let user = chart::user_values(&self.options.values, ENGINE, &mut warnings)?;
             Ok((user, warnings))
         });
         let (user, warnings) = read.as_ref().map_err(Clone::clone)?;
@@ -110,8 +109,11 @@ pub(crate) fn is_archive(path: &Path) -> bool {
 }
 
 /// The name of a chart's folder, or of the chart in an archive, whose file has its version in it.
-fn release_name(path: &Path, chart: &Chart) -> String {
-    let folder = path.canonicalize().ok().filter(|path| path.is_dir());
+fn release_name(files: &dyn Files, path: &Path, chart: &Chart) -> String {
+    let folder = match files.resolve(path) {
+        Ok((folder, FileKind::Directory)) => Some(folder),
+        _ => None,
+    };
     let name = folder.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| chart.metadata.name.clone())
 }

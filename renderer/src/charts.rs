@@ -1,13 +1,13 @@
-//! Charts on disk: a folder or an archive becomes a chart in memory.
+//! Charts as files: a folder or an archive becomes a chart in memory.
 //!
 //! In: a path. Out: the chart. Refused: what is neither, and folders that have more than a chart has.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::Read as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use files::{Disk, FileKind, Files, ReadSet, Recorder};
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -27,7 +27,7 @@ pub(crate) struct Charts(Mutex<HashMap<Key, Slot>>);
 type Key = (PathBuf, Option<PathBuf>);
 
 /// A chart that is read once; who asks for it while it is being read waits.
-type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
+type Slot = Arc<OnceLock<(Result<Arc<Loaded>>, ReadSet)>>;
 
 /// A chart as it was read, with what that gave warnings of.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ impl Charts {
     /// What is wrong with it, in Helm's words.
     pub(crate) fn get(
         &self,
+        files: &dyn Files,
         path: &Path,
         boundary: Option<&Path>,
         version: HelmVersion,
@@ -53,44 +54,47 @@ impl Charts {
             let mut charts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(charts.entry((path.to_owned(), boundary.map(Path::to_owned))).or_default())
         };
-        slot.get_or_init(|| {
+        let (loaded, consulted) = slot.get_or_init(|| {
+            let recorder = Recorder::new(files);
             let mut warnings = Vec::new();
-            let chart = load_within(path, boundary, version, &mut warnings)?;
-            Ok(Arc::new(Loaded { chart, warnings }))
-        })
-        .clone()
+            let chart = load_within(&recorder, path, boundary, version, &mut warnings);
+            (chart.map(|chart| Arc::new(Loaded { chart, warnings })), recorder.into_read_set())
+        });
+        files.consulted(consulted);
+        loaded.clone()
     }
 }
 
-/// Reads the chart at a path.
+/// Reads the chart at a path of this machine's disk.
 ///
 /// # Errors
 /// What is wrong with it, in Helm's words.
 pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
-    load_within(path, None, version, warnings)
+    load_within(&Disk::new(), path, None, version, warnings)
 }
 
-/// The same; with a `boundary`, nothing outside of that folder is read, whatever links there are.
+/// Reads the chart at a path; with a `boundary`, nothing outside of that folder is read, whatever links there are.
 ///
 /// # Errors
 /// What is wrong with it, in Helm's words.
 pub(crate) fn load_within(
+    files: &dyn Files,
     path: &Path,
     boundary: Option<&Path>,
     version: HelmVersion,
     warnings: &mut Vec<Warning>,
 ) -> Result<Chart> {
     let name = path.display().to_string();
-    let metadata =
-        fs::metadata(path).map_err(|_| Error::new(ErrorKind::Input, format!("path {name:?} not found")))?;
-    if metadata.is_dir() {
-        let files = Folder::new(path, boundary)?.read()?;
+    let (real, kind) =
+        files.resolve(path).map_err(|_| Error::new(ErrorKind::Input, format!("path {name:?} not found")))?;
+    if kind == FileKind::Directory {
+        let files = Folder::new(files, path, boundary)?.read()?;
         return Ok(Chart::load(files, name.trim_end_matches('/'), version, warnings)?);
     }
-    if metadata.len() > archive::MAX_CHART_SIZE {
+    let bytes = files.read(&real).map_err(|error| Error::io("read", path, &error))?;
+    if bytes.len() as u64 > archive::MAX_CHART_SIZE {
         return Err(Error::new(ErrorKind::Input, format!("the archive `{name}` is too large")));
     }
-    let bytes = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         let reason = if name.ends_with(".yaml") || name.ends_with(".yml") {
             format!("file '{name}' seems to be a YAML file, but expected a gzipped archive")
@@ -107,7 +111,7 @@ pub(crate) fn load_within(
 /// # Errors
 /// What is no chart's.
 pub(crate) fn files(folder: &Path) -> Result<Vec<File>> {
-    Folder::new(folder, None)?.read()
+    Folder::new(&Disk::new(), folder, None)?.read()
 }
 
 /// Where a chart is.
@@ -136,6 +140,7 @@ impl Location {
 
 /// The folder of a chart, with the rules of what is no part of it.
 struct Folder<'p> {
+    source: &'p dyn Files,
     top: &'p Path,
     boundary: Option<&'p Path>,
     rules: IgnoreRules,
@@ -144,17 +149,22 @@ struct Folder<'p> {
 }
 
 impl<'p> Folder<'p> {
-    fn new(top: &'p Path, boundary: Option<&'p Path>) -> Result<Self> {
+    fn new(source: &'p dyn Files, top: &'p Path, boundary: Option<&'p Path>) -> Result<Self> {
         let parse =
             |text: &str| IgnoreRules::parse(text).map_err(|reason| Error::new(ErrorKind::Input, reason));
         let left = archive::MAX_CHART_SIZE;
-        let mut folder = Self { top, boundary, rules: parse("")?, files: Vec::new(), left };
+        let mut folder = Self { source, top, boundary, rules: parse("")?, files: Vec::new(), left };
         let ignored = top.join(IGNORE_FILE);
-        if let Ok(metadata) = fs::metadata(&ignored) {
-            // It is a file of the chart like any other, and is read again as one.
-            let text = folder.content(&ignored, IGNORE_FILE, &metadata)?;
-            folder.rules = parse(&String::from_utf8_lossy(&text))?;
-            folder.left = left;
+        match source.resolve(&ignored) {
+            Ok((real, FileKind::File)) => {
+                // It is a file of the chart like any other, and is read again as one.
+                let text = folder.content(&ignored, &real, IGNORE_FILE)?;
+                folder.rules = parse(&String::from_utf8_lossy(&text))?;
+                folder.left = left;
+            }
+            Ok((_, FileKind::Directory)) => return Err(irregular(&ignored)),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => return Err(irregular(&ignored)),
+            Err(_) => {}
         }
         Ok(folder)
     }
@@ -170,77 +180,68 @@ impl<'p> Folder<'p> {
         if depth > MAX_DEPTH {
             return Err(Error::new(ErrorKind::Input, format!("`{}` is nested too deep", folder.display())));
         }
-        let read = |error: std::io::Error| Error::io("read", &folder, &error);
-        let mut entries = fs::read_dir(&folder)
-            .and_then(|entries| {
-                entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<Vec<_>, _>>()
-            })
-            .map_err(read)?;
-        entries.sort();
-        for name in entries {
+        let names = self.source.resolve(&folder).and_then(|(real, _)| self.source.list(&real));
+        for name in names.map_err(|error| Error::io("read", &folder, &error))? {
             let inner = below.join(&name);
             let path = self.top.join(&inner);
-            let metadata = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?;
+            let found = self.source.resolve(&path);
+            let is_irregular = found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported);
+            let is_folder = matches!(found, Ok((_, FileKind::Directory)));
             let shown = inner.to_string_lossy().replace('\\', "/");
-            if self.rules.ignores(&shown, metadata.is_dir()) {
-                continue;
-            }
-            if metadata.is_dir() {
-                self.walk(&inner, depth + 1)?;
-            } else {
-                self.file(&path, shown, &metadata)?;
+            match found {
+                Err(error) if !is_irregular => return Err(unreadable(&path, &error)),
+                _ if self.rules.ignores(&shown, is_folder) => {}
+                Err(_) => return Err(irregular(&path)),
+                Ok((_, FileKind::Directory)) => self.walk(&inner, depth + 1)?,
+                Ok((real, FileKind::File)) => {
+                    let data = self.content(&path, &real, &shown)?;
+                    self.files.push(File::new(shown, &data));
+                }
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, name: String, metadata: &fs::Metadata) -> Result<()> {
-        let data = self.content(path, &name, metadata)?;
-        self.files.push(File::new(name, &data));
-        Ok(())
-    }
-
-    fn content(&mut self, path: &Path, name: &str, metadata: &fs::Metadata) -> Result<Vec<u8>> {
+    fn content(&mut self, path: &Path, real: &Path, name: &str) -> Result<Arc<[u8]>> {
         let refuse = |sentence: String| Err(Error::new(ErrorKind::Input, sentence));
-        if !metadata.is_file() {
-            let shown = path.display();
-            return refuse(format!("cannot load irregular file {shown} as it has file mode type bits set"));
+        if self.boundary.is_some_and(|boundary| !real.starts_with(boundary)) {
+            return refuse(format!("the chart's file `{name}` leads outside of the repository"));
         }
-        if metadata.len() > archive::MAX_CHART_FILE_SIZE {
+        let data = self.source.read(real).map_err(|error| Error::io("read", path, &error))?;
+        let size = data.len() as u64;
+        if size > archive::MAX_CHART_FILE_SIZE {
             let limit = archive::MAX_CHART_FILE_SIZE;
             return refuse(format!("chart file {name:?} is larger than the maximum file size {limit}"));
         }
-        if metadata.len() > self.left || self.files.len() == archive::MAX_CHART_FILES {
+        if size > self.left || self.files.len() == archive::MAX_CHART_FILES {
             return refuse(format!("the chart in `{}` is too large", self.top.display()));
         }
-        let failed = |error: std::io::Error| Error::io("read", path, &error);
-        if let Some(boundary) = self.boundary
-            && !fs::canonicalize(path).map_err(failed)?.starts_with(boundary)
-        {
-            return refuse(format!("the chart's file `{name}` leads outside of the repository"));
-        }
-        self.left -= metadata.len();
-        let mut data = Vec::new();
-        let file = fs::File::open(path).map_err(failed)?;
-        file.take(metadata.len()).read_to_end(&mut data).map_err(failed)?;
+        self.left -= size;
         Ok(data)
     }
 }
 
+fn irregular(path: &Path) -> Error {
+    let shown = path.display();
+    let sentence = format!("cannot load irregular file {shown} as it has file mode type bits set");
+    Error::new(ErrorKind::Input, sentence)
+}
+
 /// A link that leads nowhere is refused, also where it would be ignored: what is missing may be the chart's values.
-fn unreadable(path: &Path, error: &std::io::Error) -> Error {
+fn unreadable(path: &Path, error: &io::Error) -> Error {
     let shown = path.display();
     Error::new(ErrorKind::Input, format!("error evaluating symlink {shown}: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
 
     fn read(top: &Path, boundary: Option<&Path>) -> Result<Vec<String>> {
-        let files = Folder::new(top, boundary)?.read()?;
+        let files = Folder::new(&Disk::new(), top, boundary)?.read()?;
         Ok(files.into_iter().map(|file| file.name).collect())
     }
 

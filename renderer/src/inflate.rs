@@ -7,29 +7,25 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use helm_lite::values::{self, ValuesFile};
-use helm_lite::{DEBUG_ADVICE, HelmVersion, Warning};
+use helm_lite::{DEBUG_ADVICE, Warning};
 use kustomize::{ChartError, ChartInflator, RemoteChart};
 
 use crate::chart::text::Selection;
 use crate::chart::{self, DEFAULT_NAME, Release};
-use crate::charts::Charts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::remote::charts::{Access, ChartRequest, ChartSources, WITH_DEVELOPMENT_VERSIONS};
-
-/// The generation of Helm that Kustomize runs here.
-const VERSION: HelmVersion = HelmVersion::V4;
+use crate::remote::charts::{Access, ChartRequest, WITH_DEVELOPMENT_VERSIONS};
+use crate::render::{ENGINE, Engines};
 
 /// Inflates the charts of one target.
 #[derive(Debug)]
 pub(crate) struct Inflator<'r> {
-    charts: &'r Charts,
-    sources: &'r ChartSources,
+    engines: Engines<'r>,
     warnings: Mutex<Vec<Warning>>,
 }
 
 impl<'r> Inflator<'r> {
-    pub(crate) fn new(charts: &'r Charts, sources: &'r ChartSources) -> Self {
-        Self { charts, sources, warnings: Mutex::default() }
+    pub(crate) fn new(engines: Engines<'r>) -> Self {
+        Self { engines, warnings: Mutex::default() }
     }
 
     /// What the charts gave warnings of.
@@ -38,15 +34,15 @@ impl<'r> Inflator<'r> {
     }
 
     fn render(&self, asked: &kustomize::Chart<'_>) -> Result<String> {
-        let loaded = self.charts.get(asked.folder, asked.repository, VERSION)?;
-        let mut warnings = loaded.warnings.clone();
+        let loaded = self.engines.chart(asked.folder, asked.repository)?;
+        let mut warnings = Vec::new();
         let files: Vec<ValuesFile<'_>> = asked
             .values
             .iter()
             .map(|values| ValuesFile { name: &values.name, data: values.text.as_bytes() })
             .collect();
         let options = values::Options { files: &files, ..values::Options::default() };
-        let user = values::merge(&options, VERSION, &mut warnings)?;
+        let user = values::merge(&options, ENGINE, &mut warnings)?;
         let name = release_name(asked)?;
         let release = Release {
             name: &name,
@@ -54,12 +50,12 @@ impl<'r> Inflator<'r> {
             is_upgrade: false,
             kube_version: asked.kube_version,
             api_versions: asked.api_versions,
-            version: VERSION,
+            version: ENGINE,
             checks_schemas: true,
             debug: false,
             cluster: None,
         };
-        let rendered = chart::render_loaded(loaded.chart.clone(), &user, &release, warnings)?;
+        let rendered = self.engines.helm(&loaded, &user, &release, warnings)?;
         let text = rendered
             .text(Selection { crds: asked.include_crds, hooks: !asked.skip_hooks, tests: !asked.skip_tests })
             .whole();
@@ -74,9 +70,10 @@ impl ChartInflator for Inflator<'_> {
         let version = chart.version.or(chart.devel.then_some(WITH_DEVELOPMENT_VERSIONS));
         let request =
             ChartRequest { reference: chart.name, repo: Some(chart.repo), version, access: &access };
+        let sources = self.engines.chart_sources();
         let pulled = match chart.config_home {
-            Some(folder) => self.sources.with_config(folder).folder(&request),
-            None => self.sources.folder(&request),
+            Some(folder) => sources.with_config(folder).folder(&request),
+            None => sources.folder(&request),
         };
         pulled.map_err(|error| ChartError {
             message: error.message().to_owned(),

@@ -11,12 +11,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use files::{Disk, FileKind, Files};
-use kustomize::{Shared, World};
+use files::{Disk, FileKind, Files, ReadSet};
+use helm_lite::values::UserValues;
+use helm_lite::{HelmVersion, Warning};
+use kustomize::{Options, Shared, World};
 
 use crate::built::{Built, Overlay, RenderedChart};
+use crate::chart::{self, Release, Rendered};
 use crate::chart_target::{self, ChartTargets};
-use crate::charts::Charts;
+use crate::charts::{Charts, Loaded};
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::functions::Programs;
@@ -29,17 +32,34 @@ use crate::stack;
 /// How often a waiting caller hears that work goes on.
 const TICK: Duration = Duration::from_millis(200);
 
+/// The generation of Helm that charts are rendered as, unless a command line says another.
+pub(crate) const ENGINE: HelmVersion = HelmVersion::V4;
+
 /// What renders targets.
 #[derive(Debug)]
 pub struct Renderer {
     config: Config,
-    files: Disk,
-    remotes: Remotes,
+    files: Arc<dyn Files>,
+    outside: Arc<Outside>,
     charts: Charts,
     chart_targets: ChartTargets,
+    shared: Shared,
+}
+
+/// What is neither a file nor a setting, and the same whatever files are rendered.
+#[derive(Debug)]
+struct Outside {
+    remotes: Remotes,
     chart_sources: ChartSources,
     functions: Programs,
-    shared: Shared,
+}
+
+/// The engines over some files. What they read they have in common with the renderer that gave them, so that these must
+/// be its files, or a view of them that changes none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Engines<'r> {
+    renderer: &'r Renderer,
+    files: &'r dyn Files,
 }
 
 /// What a caller hears while targets are rendered.
@@ -52,28 +72,37 @@ pub enum Event<T> {
 }
 
 impl Renderer {
-    /// A renderer with nothing read yet.
+    /// A renderer of this machine's files, with nothing read yet.
     #[must_use]
     pub fn new(config: Config) -> Self {
         let remotes = Remotes::new(config.cache_dir.clone(), config.offline);
         let homes = Homes::from_environment();
         let chart_sources = ChartSources::new(config.cache_dir.clone(), config.offline, homes, TIMEOUT);
-        Self {
-            files: Disk::new(),
-            remotes,
-            charts: Charts::default(),
-            chart_targets: ChartTargets::new(config.charts.clone()),
-            chart_sources,
-            config,
-            functions: Programs::default(),
-            shared: Shared::default(),
-        }
+        let outside = Outside { remotes, chart_sources, functions: Programs::default() };
+        Self::with(config, Arc::new(Disk::new()), Arc::new(outside))
+    }
+
+    /// A renderer of other files, with nothing of them read yet. What was fetched is had in common.
+    #[must_use]
+    pub fn over(&self, files: Arc<dyn Files>) -> Self {
+        Self::with(self.config.clone(), files, Arc::clone(&self.outside))
+    }
+
+    fn with(config: Config, files: Arc<dyn Files>, outside: Arc<Outside>) -> Self {
+        let chart_targets = ChartTargets::new(config.charts.clone());
+        let (charts, shared) = (Charts::default(), Shared::default());
+        Self { config, files, outside, charts, chart_targets, shared }
     }
 
     /// The files that it reads.
     #[must_use]
-    pub fn files(&self) -> &Disk {
-        &self.files
+    pub fn files(&self) -> &dyn Files {
+        &*self.files
+    }
+
+    /// The engines, over a view of the files such as one that records what is consulted.
+    pub(crate) fn engines<'r>(&'r self, files: &'r dyn Files) -> Engines<'r> {
+        Engines { renderer: self, files }
     }
 
     /// Renders one target, a chart or an overlay, on the caller's stack.
@@ -81,10 +110,10 @@ impl Renderer {
     /// # Errors
     /// The first thing that is wrong.
     pub fn render(&self, target: &Path) -> Result<Built> {
-        if !chart_target::is_chart(target, &self.files) {
+        if !chart_target::is_chart(target, &*self.files) {
             return self.render_overlay(target).map(|overlay| Built::Overlay(Box::new(overlay)));
         }
-        let (text, warnings) = guarded(|| self.chart_targets.render(target, &self.charts))?;
+        let (text, warnings) = self.chart_targets.render(self.engines(&*self.files), target)?;
         Ok(Built::Chart(RenderedChart { text, warnings }))
     }
 
@@ -93,16 +122,7 @@ impl Renderer {
     /// # Errors
     /// The first thing that is wrong.
     pub fn render_overlay(&self, target: &Path) -> Result<Overlay> {
-        let inflator = Inflator::new(&self.charts, &self.chart_sources);
-        let world = World {
-            files: &NamedFiles { disk: &self.files, remotes: &self.remotes },
-            remote: Some(&self.remotes),
-            charts: Some(&inflator),
-            functions: Some(&self.functions),
-        };
-        let build = || Ok(kustomize::build(target, world, &self.config.options, &self.shared)?);
-        let output = guarded(build)?;
-        Ok(Overlay { output, chart_warnings: inflator.into_warnings() })
+        self.engines(&*self.files).kustomize(target, &self.config.options)
     }
 
     /// Renders one overlay for a process that does nothing else: on the main thread where its stack can grow, as a
@@ -159,6 +179,58 @@ impl Renderer {
     }
 }
 
+impl Engines<'_> {
+    /// Builds a kustomization on the caller's stack.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub(crate) fn kustomize(&self, target: &Path, options: &Options) -> Result<Overlay> {
+        let Outside { remotes, functions, .. } = &*self.renderer.outside;
+        let inflator = Inflator::new(*self);
+        let world = World {
+            files: &NamedFiles { files: self.files, remotes },
+            remote: Some(remotes),
+            charts: Some(&inflator),
+            functions: Some(functions),
+        };
+        let output = guarded(|| Ok(kustomize::build(target, world, options, &self.renderer.shared)?))?;
+        Ok(Overlay { output, chart_warnings: inflator.into_warnings() })
+    }
+
+    /// The chart in a folder or archive; with a `boundary`, nothing outside of that folder is read.
+    ///
+    /// # Errors
+    /// What is wrong with it, in Helm's words.
+    pub(crate) fn chart(&self, path: &Path, boundary: Option<&Path>) -> Result<Arc<Loaded>> {
+        self.renderer.charts.get(self.files, path, boundary, ENGINE)
+    }
+
+    /// Renders a chart that was read, on the caller's stack.
+    ///
+    /// # Errors
+    /// What is wrong, in Helm's words.
+    pub(crate) fn helm(
+        &self,
+        loaded: &Loaded,
+        user: &UserValues,
+        release: &Release<'_>,
+        mut warnings: Vec<Warning>,
+    ) -> Result<Rendered> {
+        warnings.splice(0..0, loaded.warnings.iter().cloned());
+        guarded(|| chart::render_loaded(loaded.chart.clone(), user, release, warnings))
+    }
+
+    /// The files that they read.
+    pub(crate) fn files(&self) -> &dyn Files {
+        self.files
+    }
+
+    /// Where charts that are in no file come from.
+    pub(crate) fn chart_sources(&self) -> &ChartSources {
+        &self.renderer.outside.chart_sources
+    }
+}
+
 /// A fault of ours in one target is no reason to lose the others.
 fn guarded<T>(render: impl FnOnce() -> Result<T>) -> Result<T> {
     panic::catch_unwind(AssertUnwindSafe(render)).unwrap_or_else(|_| {
@@ -167,27 +239,32 @@ fn guarded<T>(render: impl FnOnce() -> Result<T>) -> Result<T> {
     })
 }
 
-/// The files of the disk, those from a server named by its address.
+/// Files, those from a server named by its address.
+#[derive(Debug)]
 struct NamedFiles<'r> {
-    disk: &'r Disk,
+    files: &'r dyn Files,
     remotes: &'r Remotes,
 }
 
 impl Files for NamedFiles<'_> {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
-        self.disk.resolve(path)
+        self.files.resolve(path)
     }
 
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
-        self.disk.read(path)
+        self.files.read(path)
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        self.disk.list(path)
+        self.files.list(path)
     }
 
     fn display(&self, path: &Path) -> String {
-        self.remotes.display(path).unwrap_or_else(|| self.disk.display(path))
+        self.remotes.display(path).unwrap_or_else(|| self.files.display(path))
+    }
+
+    fn consulted(&self, set: &ReadSet) {
+        self.files.consulted(set);
     }
 }
 

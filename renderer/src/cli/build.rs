@@ -160,7 +160,7 @@ impl Run {
         reporter: &mut Reporter,
     ) -> Result<()> {
         let (targets, files): (Vec<Target>, Vec<PathBuf>) =
-            target::files(targets, folder, self.format, renderer.files().working_directory())?
+            target::files(targets, folder, self.format, &std::env::current_dir().unwrap_or_default())?
                 .into_iter()
                 .unzip();
         let work = |number: usize, built: &Built| {

@@ -1,0 +1,178 @@
+//! Takes note of what is consulted: what a result depends on.
+//!
+//! In: what an engine asks. Out: the same answers, and a [`ReadSet`]. What an engine has from a cache of its own it tells
+//! by [`Files::consulted`].
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{FileKind, Files};
+
+/// Files that are asked of others, with a note of each question.
+#[derive(Debug)]
+pub struct Recorder<'f> {
+    files: &'f dyn Files,
+    seen: Mutex<ReadSet>,
+}
+
+/// What was consulted. As long as all of it is the same, so is a result that was made of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadSet {
+    /// Files, by the paths that were asked for and by those that links lead to.
+    pub files: BTreeSet<PathBuf>,
+    /// Folders that had to be there.
+    pub folders: BTreeSet<PathBuf>,
+    /// Folders whose names were listed.
+    pub listed: BTreeSet<PathBuf>,
+    /// Where there was nothing, or nothing that can be read.
+    pub missing: BTreeSet<PathBuf>,
+}
+
+impl<'f> Recorder<'f> {
+    /// Takes note of what is asked of these files.
+    #[must_use]
+    pub fn new(files: &'f dyn Files) -> Self {
+        Self { files, seen: Mutex::default() }
+    }
+
+    /// What was consulted so far.
+    #[must_use]
+    pub fn into_read_set(self) -> ReadSet {
+        self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note<T>(&self, note: impl FnOnce(&mut ReadSet) -> T) {
+        let _ = note(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl ReadSet {
+    /// Adds what another result was made of.
+    pub fn extend(&mut self, other: &Self) {
+        let add = |to: &mut BTreeSet<PathBuf>, from: &BTreeSet<PathBuf>| to.extend(from.iter().cloned());
+        add(&mut self.files, &other.files);
+        add(&mut self.folders, &other.folders);
+        add(&mut self.listed, &other.listed);
+        add(&mut self.missing, &other.missing);
+    }
+
+    /// Whether a file, folder or link that was added, changed or removed is among what was consulted.
+    #[must_use]
+    pub fn is_touched_by(&self, changed: &Path) -> bool {
+        let holds = |set: &BTreeSet<PathBuf>| {
+            // Something below it is asked for through it: it may have become a link, or have been one.
+            set.range(changed.to_owned()..).next().is_some_and(|path| path.starts_with(changed))
+        };
+        holds(&self.files)
+            || holds(&self.folders)
+            || holds(&self.missing)
+            || changed.ancestors().skip(1).any(|folder| self.missing.contains(folder))
+            || changed.parent().is_some_and(|folder| self.listed.contains(folder))
+    }
+}
+
+impl Files for Recorder<'_> {
+    fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
+        let resolved = self.files.resolve(path);
+        let asked = lexical(path);
+        self.note(|seen| match &resolved {
+            Err(_) => seen.missing.insert(asked),
+            Ok((real, kind)) => {
+                let set = if *kind == FileKind::File { &mut seen.files } else { &mut seen.folders };
+                if *real != asked && asked.is_absolute() {
+                    set.insert(asked);
+                }
+                set.insert(real.clone())
+            }
+        });
+        resolved
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
+        self.note(|seen| seen.files.insert(path.to_owned()));
+        self.files.read(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        self.note(|seen| seen.listed.insert(path.to_owned()));
+        self.files.list(path)
+    }
+
+    fn display(&self, path: &Path) -> String {
+        self.files.display(path)
+    }
+
+    fn consulted(&self, set: &ReadSet) {
+        self.note(|seen| seen.extend(set));
+        self.files.consulted(set);
+    }
+}
+
+/// A path without `.` and `..`, which a change cannot be named by. What `..` means behind a link is noted by the real
+/// path too.
+fn lexical(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(clean.pop()),
+            Component::CurDir => {}
+            part => clean.push(part),
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryTree;
+
+    fn paths(paths: &[&str]) -> BTreeSet<PathBuf> {
+        paths.iter().map(PathBuf::from).collect()
+    }
+
+    #[test]
+    fn each_question_is_noted_with_its_answer() {
+        let mut tree: MemoryTree =
+            [("app/a.yaml", b"a" as &[u8]), ("base/b.yaml", b"b")].into_iter().collect();
+        tree.add_link(Path::new("link"), PathBuf::from("base")).unwrap();
+        let recorder = Recorder::new(&tree);
+        let (real, _) = recorder.resolve(Path::new("/app/../link/b.yaml")).unwrap();
+        recorder.read(&real).unwrap();
+        recorder.resolve(Path::new("/app")).unwrap();
+        recorder.resolve(Path::new("/app/none.yaml")).unwrap_err();
+        recorder.list(Path::new("/app")).unwrap();
+        let set = recorder.into_read_set();
+        let want = ReadSet {
+            files: paths(&["/base/b.yaml", "/link/b.yaml"]),
+            folders: paths(&["/app"]),
+            listed: paths(&["/app"]),
+            missing: paths(&["/app/none.yaml"]),
+        };
+        assert_eq!(set, want);
+    }
+
+    #[test]
+    fn a_change_touches_what_depends_on_it() {
+        let set = ReadSet {
+            files: paths(&["/base/b.yaml", "/link/b.yaml"]),
+            folders: paths(&["/app"]),
+            listed: paths(&["/app"]),
+            missing: paths(&["/charts/web"]),
+        };
+        for (changed, want) in [
+            ("/base/b.yaml", true),
+            ("/base", true),
+            ("/link", true),
+            ("/app/new.yaml", true),
+            ("/charts/web/Chart.yaml", true),
+            ("/base/c.yaml", false),
+            ("/app/sub/new.yaml", false),
+            ("/base/b.yaml.orig", false),
+        ] {
+            assert_eq!(set.is_touched_by(Path::new(changed)), want, "{changed}");
+        }
+    }
+}
