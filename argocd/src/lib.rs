@@ -5,8 +5,12 @@
 
 pub mod context;
 mod error;
+pub mod glob;
+pub mod objects;
 pub mod repositories;
+mod warning;
 
 pub use context::Context;
 pub use error::{Error, Result};
 pub use repositories::Repositories;
+pub use warning::{Code, Warning};

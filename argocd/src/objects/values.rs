@@ -1,0 +1,165 @@
+//! A document as the values that JSON has, with their places.
+//!
+//! In: a node as it was read, without aliases. Out: the same tree with every scalar spelled as JSON spells it, so that
+//! `yes` is a boolean, `0x10` is 16, and all else is a string by its tag, whoever reads the tree next. Refused: what
+//! `sigs.k8s.io/yaml` refuses on the way from YAML to JSON.
+
+use std::mem;
+
+use yamltree::{Dialect, Entry, JsonOptions, JsonWriter, Kind, Node, Scalar, Sink, Span, Tag, send_values};
+
+/// The tree of JSON's values.
+pub(super) fn json_values(node: &Node) -> Result<Node, yamltree::Error> {
+    let mut builder = Builder::default();
+    send_values(node, Dialect::V2, &mut builder)?;
+    Ok(builder.done)
+}
+
+/// A number as JSON spells it.
+pub(super) fn number(value: &Scalar<'_>) -> Node {
+    let mut text = String::new();
+    // A writer of JSON refuses no scalar that is finite, and others do not come to be.
+    let _ = JsonWriter::new(&mut text, JsonOptions::SIGS).value(value, Span::NONE);
+    Node::plain(&text)
+}
+
+pub(super) fn boolean(value: bool) -> Node {
+    Node::plain(if value { "true" } else { "false" })
+}
+
+/// The text of a string; `None` for every other value.
+pub(super) fn string(node: &Node) -> Option<&str> {
+    node.text().filter(|_| node.tag == Tag::Str)
+}
+
+/// Whether the value is null.
+pub(super) fn is_null(node: &Node) -> bool {
+    node.tag == Tag::Null
+}
+
+/// What kind of value it is, in an error's words.
+pub(super) fn described(node: &Node) -> &'static str {
+    match &node.kind {
+        Kind::Mapping(_) => "a mapping",
+        Kind::Sequence(_) => "a list",
+        Kind::Alias(_) => "an alias",
+        Kind::Scalar(_) if node.tag == Tag::Str => "text",
+        Kind::Scalar(_) if is_null(node) => "null",
+        Kind::Scalar(text) if text == "true" || text == "false" => "a boolean",
+        Kind::Scalar(_) => "a number",
+    }
+}
+
+#[derive(Default)]
+struct Builder {
+    done: Node,
+    /// The open collections, with the keys whose values are being read.
+    open: Vec<(Node, Option<Node>)>,
+    /// Where the node at hand stands.
+    span: Span,
+}
+
+impl Builder {
+    fn start(&mut self, collection: Node) {
+        self.open.push((collection.at(self.span), None));
+    }
+
+    fn end(&mut self) {
+        if let Some((collection, _)) = self.open.pop() {
+            self.add(collection);
+        }
+    }
+
+    fn add(&mut self, node: Node) {
+        match self.open.last_mut() {
+            None => self.done = node,
+            Some((collection, key)) => match &mut collection.kind {
+                Kind::Mapping(entries) => {
+                    entries.push(Entry { key: mem::take(key).unwrap_or_default(), value: node });
+                }
+                Kind::Sequence(items) => items.push(node),
+                Kind::Scalar(_) | Kind::Alias(_) => {}
+            },
+        }
+    }
+}
+
+impl Sink for Builder {
+    fn enter(&mut self, span: Span) {
+        self.span = span;
+    }
+
+    fn mapping_start(&mut self, _empty: bool) {
+        self.start(Node::mapping(Vec::new()));
+    }
+
+    fn mapping_end(&mut self) {
+        self.end();
+    }
+
+    fn sequence_start(&mut self, _empty: bool) {
+        self.start(Node::sequence(Vec::new()));
+    }
+
+    fn sequence_end(&mut self) {
+        self.end();
+    }
+
+    fn key(&mut self, key: &str, span: Span) -> Result<(), yamltree::Error> {
+        if let Some((_, open)) = self.open.last_mut() {
+            *open = Some(Node::string(key).at(span));
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &Scalar<'_>, span: Span) -> Result<(), yamltree::Error> {
+        let node = match value {
+            Scalar::Null => Node::null(),
+            Scalar::Bool(value) => boolean(*value),
+            Scalar::Str(text) => Node::string(text),
+            // Kubernetes reads whole numbers as signed ones, and those that are larger as floats.
+            #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
+            Scalar::Uint(large) => number(&Scalar::Float(*large as f64)),
+            Scalar::Timestamp(timestamp) => Node::string(&timestamp.to_string()),
+            Scalar::Int(_) | Scalar::Float(_) => number(value),
+        };
+        self.add(node.at(span));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use yamltree::{ParseOptions, parse_first, to_json};
+
+    use super::*;
+
+    fn values(text: &str) -> Node {
+        let options = ParseOptions { dialect: Dialect::V2, ..ParseOptions::default() };
+        json_values(&parse_first(text, 0, &options).unwrap().unwrap().root).unwrap()
+    }
+
+    #[test]
+    fn scalars_are_what_the_first_generation_of_go_yaml_reads() {
+        let node = values(
+            "{a: yes, b: 0x10, c: 1.0, d: ~, e: '1', f: 2001-01-01, g: 1e3, h: 18446744073709551615, 7: x}",
+        );
+        for dialect in [Dialect::V2, Dialect::V3] {
+            let mut json = String::new();
+            let options = JsonOptions { dialect, ..JsonOptions::SIGS };
+            to_json(&node, options, &mut json).unwrap();
+            assert_eq!(
+                json,
+                r#"{"7":"x","a":true,"b":16,"c":1,"d":null,"e":"1","f":"2001-01-01","g":1000,"h":18446744073709552000}"#
+            );
+        }
+    }
+
+    #[test]
+    fn values_say_what_they_are() {
+        let node = values("{a: x, b: 1, c: ~, d: true, e: {}, f: []}");
+        let described: Vec<_> = node.entries().unwrap().iter().map(|entry| described(&entry.value)).collect();
+        assert_eq!(described, ["text", "a number", "null", "a boolean", "a mapping", "a list"]);
+        assert_eq!(node.get("b").unwrap().span.start, 10);
+    }
+}

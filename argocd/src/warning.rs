@@ -1,0 +1,88 @@
+//! What is not wrong but surely not meant, each with a stable code.
+
+use yamltree::Place;
+
+/// Declares the codes, once each, with the sentence that documents them.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
+        /// The stable code of a kind of warning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &[Code] = &[$(Code::$name,)+];
+
+            /// The code as printed: `ARGO-W001`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code,)+ }
+            }
+
+            /// What the code stands for.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// An object is there more than once; the last one is applied (Argo CD's `RepeatedResourceWarning`).
+    RepeatedResource = "ARGO-W001";
+    /// An object is of a kind that Argo CD is told to leave alone (Argo CD's `ExcludedResourceWarning`).
+    ExcludedResource = "ARGO-W002";
+    /// An object is a hook of no phase and is never applied.
+    NeverApplied = "ARGO-W003";
+    /// An annotation that Argo CD reads has a value that it does not know.
+    UnknownAnnotationValue = "ARGO-W004";
+}
+
+/// One warning with its place.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// The stable code.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where, when that is in a file.
+    pub place: Option<Place>,
+}
+
+impl Warning {
+    /// A warning of a kind, in a sentence.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, place: None }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says where.
+    #[must_use]
+    pub fn at(mut self, place: Option<Place>) -> Self {
+        self.place = place;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_numbered_and_mean_something() {
+        for (at, code) in Code::ALL.iter().enumerate() {
+            assert_eq!(code.as_str(), format!("ARGO-W{:03}", at + 1));
+            assert!(code.meaning().ends_with('.'));
+        }
+    }
+}
