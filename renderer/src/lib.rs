@@ -13,6 +13,7 @@ mod config;
 mod dependencies;
 mod error;
 mod functions;
+pub mod git;
 mod homes;
 mod inflate;
 mod output;

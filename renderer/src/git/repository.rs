@@ -1,0 +1,114 @@
+//! Finds the repository that a folder is in, and the commit that a word means.
+//!
+//! In: a folder, and a revision as git takes it. Out: the files of that commit, below the folder of the work tree. Refused:
+//! what git does not know, with what may be done about it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use files::{Disk, Mounted};
+use gix::bstr::BStr;
+use gix::{ObjectId, ThreadSafeRepository};
+
+use super::tree::RevisionTree;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A repository with a work tree.
+#[derive(Debug)]
+pub struct Repository {
+    objects: Arc<ThreadSafeRepository>,
+    work_tree: PathBuf,
+}
+
+impl Repository {
+    /// The repository that a folder is in.
+    ///
+    /// # Errors
+    /// When it is in none, or in one without a work tree.
+    pub fn discover(folder: &Path) -> Result<Self> {
+        let input = |sentence: String| Error::new(ErrorKind::Input, sentence);
+        let shown = folder.display();
+        let objects = ThreadSafeRepository::discover(folder).map_err(|error| {
+            input(format!("`{shown}` is in no git repository that can be read: {}", innermost(&error)))
+        })?;
+        let work_tree = objects.work_dir().ok_or_else(|| {
+            input(format!("the repository of `{shown}` has no work tree, so no paths can be told"))
+        })?;
+        let work_tree = work_tree.canonicalize().map_err(|error| Error::io("find", work_tree, &error))?;
+        Ok(Self { objects: Arc::new(objects), work_tree })
+    }
+
+    /// The real path of the work tree.
+    pub fn work_tree(&self) -> &Path {
+        &self.work_tree
+    }
+
+    /// The commit that a word means: a branch, a tag, a commit, `HEAD~2`.
+    ///
+    /// # Errors
+    /// When git knows no such commit; where the clone is shallow, how to get it.
+    pub fn commit(&self, revision: &str) -> Result<ObjectId> {
+        let repository = self.objects.to_thread_local();
+        let found = repository
+            .rev_parse_single(BStr::new(revision))
+            .map_err(|error| innermost(&error))
+            .and_then(|id| id.object().map_err(|error| innermost(&error)))
+            .and_then(|object| object.peel_to_commit().map_err(|error| innermost(&error)));
+        match found {
+            Ok(commit) => Ok(commit.id),
+            Err(reason) => {
+                let error =
+                    Error::new(ErrorKind::Input, format!("there is no commit `{revision}` here: {reason}"));
+                let is_shallow = repository.is_shallow().unwrap_or(false);
+                Err(error.hint(if is_shallow {
+                    format!(
+                        "the clone is shallow: fetch it with `git fetch --depth=1 origin {}`, or clone with the \
+                         whole history",
+                        revision.trim_start_matches("origin/")
+                    )
+                } else {
+                    format!("fetch it, or name another: `git rev-parse {revision}` has to know it")
+                }))
+            }
+        }
+    }
+
+    /// The commit at which two lines of work parted.
+    ///
+    /// # Errors
+    /// When they have none in common, or the clone is too shallow to know.
+    pub fn merge_base(&self, one: ObjectId, other: ObjectId) -> Result<ObjectId> {
+        let repository = self.objects.to_thread_local();
+        match repository.merge_base(one, other) {
+            Ok(Some(base)) => Ok(base.detach()),
+            Ok(None) | Err(_) => {
+                let sentence = format!("{one} and {other} have no commit in common here");
+                Err(Error::new(ErrorKind::Input, sentence).hint(
+                    "fetch more of the history: `git fetch --unshallow`, or compare with the commit itself",
+                ))
+            }
+        }
+    }
+
+    /// The files of a commit.
+    ///
+    /// # Errors
+    /// When the commit's tree is not here.
+    pub fn tree(&self, commit: ObjectId) -> Result<RevisionTree> {
+        RevisionTree::new(Arc::clone(&self.objects), commit)
+    }
+
+    /// The files of a commit where the work tree has its own, and those of this machine around them.
+    pub fn files(&self, tree: Arc<RevisionTree>) -> Mounted<Arc<RevisionTree>, Disk> {
+        Mounted::new(self.work_tree.clone(), tree, Disk::new())
+    }
+}
+
+/// What is at the bottom of an error: the words around it say what we know.
+pub(super) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
