@@ -67,7 +67,12 @@ impl Checkout {
 /// # Errors
 /// What git says.
 pub(crate) fn commit(folder: &Path, plan: &Plan, delivery: &Delivery) -> Result<()> {
-    let changes: Vec<Change> = plan.changes().cloned().collect();
+    let mut changes: Vec<Change> = plan.changes().cloned().collect();
+    // Who reads them back knows paths from the root, wherever the commit is made.
+    let prefix = line(&git(folder, &["rev-parse", "--show-prefix"])?)?.unwrap_or_default();
+    for edit in changes.iter_mut().flat_map(|change| &mut change.edits) {
+        edit.file.insert_str(0, &prefix);
+    }
     let name = std::fs::canonicalize(folder).ok();
     let name = name.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or("config");
     let mut text = format!("{}\n\n", message(delivery, name, &changes)?.trim_end());

@@ -98,10 +98,10 @@ struct Overlay<'o> {
 }
 
 impl Files for Overlay<'_> {
-    fn read(&self, path: &str) -> Result<Option<String>> {
+    fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>> {
         match self.texts.get(path) {
-            Some(text) => Ok(Some(text.new.clone())),
-            None => self.below.read(path),
+            Some(text) => Ok(Some(text.new.clone().into_bytes())),
+            None => self.below.bytes(path),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::forge::{self, Action, BodyTemplate, DEFAULT_BODY, Proposal, Standing}
 use crate::gate::Gate;
 use crate::hold::Memory;
 use crate::message::{BranchTemplate, Set, fingerprint, sets_of, target_key, title};
-use crate::round::Plan;
+use crate::round::{Outcome, Plan};
 use crate::work::{Delivery, PullRequest};
 
 /// Says what is to become of a repository's files.
@@ -76,6 +76,37 @@ impl Delivered {
     }
 }
 
+/// A delivery that failed, and what came of it before: a push may be done, and images may have failed on their own.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) error: Error,
+    pub(crate) before: Box<Delivered>,
+}
+
+impl Failed {
+    /// An error with what came of it before.
+    pub(crate) fn after(error: impl Into<Error>, before: Delivered) -> Self {
+        Self { error: error.into(), before: Box::new(before) }
+    }
+
+    /// The images that failed on their own or, where the push was done, all of them.
+    pub(crate) fn into_parts(self) -> (Error, Plan) {
+        let Self { error, before } = self;
+        let Delivered { mut plan, pushed, .. } = *before;
+        if pushed.is_none() {
+            plan.reports.retain(|report| matches!(report.outcome, Outcome::Failed(_)));
+            plan.texts.clear();
+        }
+        (error, plan)
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::after(error, Delivered::nothing(Plan::joined([])))
+    }
+}
+
 /// What became of a pull request.
 #[derive(Debug)]
 pub(crate) struct Requested {
@@ -105,7 +136,7 @@ pub(crate) fn deliver(
     server: &Server<'_>,
     waiting: &mut Waiting<'_>,
     with_request: bool,
-) -> Result<Delivered> {
+) -> Result<Delivered, Failed> {
     let deliverer = Deliverer { planner, delivery, server };
     let request = with_request.then(|| delivery.pull_request.clone().unwrap_or_default());
     if delivery.branch.is_none() && request.is_none() {
@@ -113,12 +144,16 @@ pub(crate) fn deliver(
     }
     // The name of the branch depends on what changes.
     let tip = deliverer.tip()?;
-    let plan = joined(deliverer.plan(&server.mirror.tree(tip.commit)?, &tip)?);
+    let tree = server.mirror.tree(tip.commit).map_err(Error::from)?;
+    let plan = joined(deliverer.plan(&tree, &tip)?);
     let changes: Vec<Change> = plan.changes().cloned().collect();
     if changes.is_empty() {
         return Ok(Delivered::nothing(plan));
     }
-    let branch = deliverer.branch(&tip, &changes)?;
+    let branch = match deliverer.branch(&tip, &changes) {
+        Ok(branch) => branch,
+        Err(error) => return Err(Failed::after(error, Delivered::nothing(plan))),
+    };
     match request {
         None => Ok(deliverer.publish(Some(branch), waiting)?.0),
         Some(request) => deliverer.deliver_request(&request, &branch, &tip, plan, waiting),
@@ -163,7 +198,7 @@ impl Deliverer<'_> {
     }
 
     /// What was pushed, and the branch that has the changes now.
-    fn publish(&self, branch: Option<String>, waiting: &mut Waiting<'_>) -> Result<(Delivered, Tip)> {
+    fn publish(&self, branch: Option<String>, waiting: &mut Waiting<'_>) -> Result<(Delivered, Tip), Failed> {
         let Server { remote, mirror, authorship, signer, .. } = *self.server;
         let target = Target {
             base: self.server.branch.map(str::to_owned),
@@ -185,10 +220,11 @@ impl Deliverer<'_> {
                 self.server.gate.begin()?;
             }
             Ok(commits)
-        })?;
+        });
         let (tip, commits) = match published {
-            Published::Unchanged { tip } => return Ok((Delivered::nothing(last), tip)),
-            Published::Pushed { tip, commits, .. } => (tip, commits),
+            Ok(Published::Unchanged { tip }) => return Ok((Delivered::nothing(last), tip)),
+            Ok(Published::Pushed { tip, commits, .. }) => (tip, commits),
+            Err(error) => return Err(Failed::after(error, Delivered::nothing(last))),
         };
         let of_commit = |(changes, commit): (Vec<Change>, &ObjectId)| {
             let commit = *commit;
@@ -234,15 +270,12 @@ impl Deliverer<'_> {
         base: &Tip,
         plan: Plan,
         waiting: &mut Waiting<'_>,
-    ) -> Result<Delivered> {
-        let settings = self.server.forge.ok_or_else(|| {
-            Error::input("pull requests need a token of the forge, and there is none").hint(
-                "name its place with `git.pullRequest.tokenFrom`, or set GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN",
-            )
-        })?;
-        let client = forge::Client::new(&self.server.remote.url, settings)?;
+    ) -> Result<Delivered, Failed> {
         let changes: Vec<Change> = plan.changes().cloned().collect();
-        let standing = client.standing(branch, &base.branch, &self.key(base), &fingerprint(&changes))?;
+        let (client, standing) = match self.standing(branch, base, &changes) {
+            Ok(standing) => standing,
+            Err(error) => return Err(Failed::after(error, Delivered::nothing(plan))),
+        };
         if let Standing::Declined { url } = standing {
             let request = Requested { action: Action::Declined, url, warnings: Vec::new() };
             return Ok(Delivered { request: Some(request), ..Delivered::nothing(plan) });
@@ -252,15 +285,30 @@ impl Deliverer<'_> {
             // In between all of it came to the base by another way.
             return Ok(delivered);
         }
-        self.server.gate.begin()?;
         let made: Vec<Change> = delivered.plan.changes().cloned().collect();
         // Where others go on with the branch it has the changes already.
         let proposed = if made.is_empty() { &changes } else { &made };
-        delivered.request = Some(self.propose(&client, request, branch, base, proposed)?);
+        let requested = self.server.gate.begin();
+        match requested.and_then(|()| self.propose(&client, request, branch, base, proposed)) {
+            Ok(requested) => delivered.request = Some(requested),
+            Err(error) => return Err(Failed::after(error, delivered)),
+        }
         if made.is_empty() {
             delivered.plan = plan;
         }
         Ok(delivered)
+    }
+
+    /// The forge, and what stands there for these changes.
+    fn standing(&self, branch: &str, base: &Tip, changes: &[Change]) -> Result<(forge::Client, Standing)> {
+        let settings = self.server.forge.ok_or_else(|| {
+            Error::input("pull requests need a token of the forge, and there is none").hint(
+                "name its place with `git.pullRequest.tokenFrom`, or set GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN",
+            )
+        })?;
+        let client = forge::Client::new(&self.server.remote.url, settings)?;
+        let standing = client.standing(branch, &base.branch, &self.key(base), &fingerprint(changes))?;
+        Ok((client, standing))
     }
 
     fn propose(

@@ -46,6 +46,14 @@ pub(crate) fn root_of(path: &Path) -> &Path {
 /// # Errors
 /// When it cannot be read, is too long, or is not UTF-8.
 pub(crate) fn read(path: &Path) -> Result<Option<String>> {
+    bytes(path)?.map(|bytes| text(bytes, &path.display().to_string())).transpose()
+}
+
+/// What is in a file; `None` if there is none.
+///
+/// # Errors
+/// When it cannot be read, or is too long.
+pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let failed = |error: io::Error| Error::io("read", path, &error);
     let mut bytes = Vec::new();
     match File::open(path) {
@@ -55,14 +63,21 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>> {
     if bytes.len() as u64 > MAX_FILE_LEN {
         return Err(Error::input(format!("`{}` is longer than {} MiB", path.display(), MAX_FILE_LEN >> 20)));
     }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
+    Ok(Some(bytes))
+}
+
+/// What is in a file, as a text.
+///
+/// # Errors
+/// When it is not UTF-8.
+pub(crate) fn text(bytes: Vec<u8>, shown: &str) -> Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
         let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
             .iter()
             .filter(|byte| **byte == b'\n')
             .count()
             + 1;
-        Error::input(format!("line {line} of `{}` is not UTF-8", path.display()))
-            .hint("only files in UTF-8 are edited")
+        Error::input(format!("line {line} of `{shown}` is not UTF-8")).hint("only files in UTF-8 are edited")
     })
 }
 

@@ -15,11 +15,19 @@ const MAX_DEPTH: usize = 64;
 
 /// Files by their paths.
 pub trait Files {
+    /// What is in a file; nothing where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>>;
+
     /// A file's text; nothing where there is none.
     ///
     /// # Errors
     /// Where it cannot be read, or is not UTF-8.
-    fn read(&self, path: &str) -> Result<Option<String>>;
+    fn read(&self, path: &str) -> Result<Option<String>> {
+        self.bytes(path)?.map(|bytes| disk::text(bytes, path)).transpose()
+    }
 
     /// The paths that match a pattern, in order.
     ///
@@ -92,8 +100,8 @@ impl Folder {
 }
 
 impl Files for Folder {
-    fn read(&self, path: &str) -> Result<Option<String>> {
-        disk::read(&self.locate(path)?)
+    fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        disk::bytes(&self.locate(path)?)
     }
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>> {
@@ -106,11 +114,8 @@ impl Files for Folder {
 }
 
 impl Files for gitremote::Tree {
-    fn read(&self, path: &str) -> Result<Option<String>> {
-        let Some(bytes) = self.read(path)? else { return Ok(None) };
-        String::from_utf8(bytes).map(Some).map_err(|_| {
-            Error::input(format!("`{path}` is not UTF-8")).hint("only files in UTF-8 are edited")
-        })
+    fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.read(path)?)
     }
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>> {

@@ -80,10 +80,13 @@ pub(crate) fn places_of(files: &dyn Files, within: &[String], request: &Request)
     let mut texts = Vec::new();
     for path in files.glob("**")? {
         let is_wanted = is_yaml(Path::new(&path)) && within.iter().any(|folder| is_below(&path, folder));
-        if (is_wanted || within.contains(&path))
-            && let Some(text) = files.read(&path)?.filter(|text| may_hold(text, request))
-        {
-            texts.push(Text { path: path.into(), text });
+        if !is_wanted && !within.contains(&path) {
+            continue;
+        }
+        // A file in another encoding is no concern of ours unless it has the image.
+        let bytes = files.bytes(&path)?.unwrap_or_default();
+        if may_hold(&String::from_utf8_lossy(&bytes), request) {
+            texts.push(Text { text: disk::text(bytes, &path)?, path: path.into() });
         }
     }
     edits_of(texts, request, within)

@@ -230,9 +230,10 @@ impl Round<'_> {
         }
         let mut choice = Choice::of(first);
         if let Some(tag) = choice.tag.as_ref().filter(|_| sought.pins_digest) {
-            let digest = match &first.digest {
-                Some(digest) => digest.clone(),
-                None => self.look.digest(&sought.repository, tag)?.to_string(),
+            let digest = match (sought.kept_digest(tag), &first.digest) {
+                (Some(kept), _) => kept.to_owned(),
+                (None, Some(digest)) => digest.clone(),
+                (None, None) => self.look.digest(&sought.repository, tag)?.to_string(),
             };
             choice.digest = Some(digest);
         }

@@ -108,6 +108,8 @@ pub struct Update {
     pub criteria: Criteria,
     /// Whether its digest is written behind the tag.
     pub pins_digest: bool,
+    /// Whether a digest that stands there stays as long as its tag does.
+    pub keeps_digest: bool,
     /// Where it is written.
     pub spots: Vec<Spot>,
     /// Whose image it is, where the configuration knows applications.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::work::{self, Work, WorkFlags};
+use super::work::{self, WorkFlags};
 use crate::error::Result;
 
 /// What the process ends with when something would change.
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let (plan, failed) = arguments.work.load_all()?.each(Work::plan);
+    let (plan, failed) = arguments.work.load_all()?.each(|work| Ok(work.plan()?));
     work::print(&plan, &failed, arguments.work.output, false)?;
     work::failures(&plan, failed)?;
     let has_changes = plan.changes().next().is_some();

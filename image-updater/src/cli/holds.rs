@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let (Plan { reports, texts }, failed) = arguments.work.load_all()?.each(|work| {
         // What was set before is known from the commits of a branch.
         work.repository()?;
-        work.plan()
+        Ok(work.plan()?)
     });
     let (held, others) =
         reports.into_iter().partition(|report| matches!(report.outcome, Outcome::Held { .. }));

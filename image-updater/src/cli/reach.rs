@@ -13,7 +13,7 @@ use gitremote::{
 use jiff::Timestamp;
 
 use crate::config::{Config, Credentials, SignatureFormat};
-use crate::deliver::{Delivered, Planner, Server, deliver};
+use crate::deliver::{Delivered, Failed, Planner, Server, deliver};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::hold::REMEMBERED;
@@ -49,26 +49,29 @@ struct Account {
 
 impl Reach<'_> {
     /// Plans, commits and pushes, and says so.
-    pub(super) fn deliver(&self, planner: &dyn Planner) -> Result<Delivered> {
+    pub(super) fn deliver(&self, planner: &dyn Planner) -> Result<Delivered, Failed> {
         let mut random = random;
         let mut sleep = |pause: Duration| std::thread::sleep(pause);
         let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
-        let delivered = self
-            .on_server(|server| deliver(planner, self.delivery, server, &mut waiting, self.with_request))?;
-        tell(&delivered);
-        Ok(delivered)
+        let delivered =
+            self.on_server(|server| deliver(planner, self.delivery, server, &mut waiting, self.with_request));
+        tell(delivered.as_ref().unwrap_or_else(|failed| &failed.before));
+        delivered
     }
 
     /// Hands over the server.
-    pub(super) fn on_server<T>(&self, work: impl FnOnce(&Server<'_>) -> Result<T>) -> Result<T> {
+    pub(super) fn on_server<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce(&Server<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let credentials = self.config.and_then(|config| config.git_credentials.as_ref());
         let account = credentials.map(account).transpose()?;
         let remote = Remote { url: self.url.to_owned(), access: self.access(account.as_ref()) };
         let mirror = match registries::cache_folder() {
-            Some(cache) => Mirror::cached(&cache.join("git"), &remote)?,
-            None => Mirror::temporary()?,
-        }
-        .remembering(REMEMBERED);
+            Some(cache) => Mirror::cached(&cache.join("git"), &remote),
+            None => Mirror::temporary(),
+        };
+        let mirror = mirror.map_err(Error::from)?.remembering(REMEMBERED);
         let signer = self.signer()?;
         let forge = self.with_request.then(|| self.forge(account.as_ref())).transpose()?.flatten();
         let (name, email) =

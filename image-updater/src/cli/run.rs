@@ -17,7 +17,7 @@ use crate::audit::AuditLog;
 use crate::commits::BatchPlanner;
 use crate::criteria::Age;
 use crate::daemon::{self, Call, Job, LogFormat, LogLevel, Settings};
-use crate::deliver::{self, Delivered};
+use crate::deliver::{self, Delivered, Failed};
 use crate::error::{Error, Result};
 use crate::round::Round;
 use crate::work::{Batch, Update};
@@ -109,7 +109,7 @@ impl Job for Rounds {
         &self.work.config.batch.updates
     }
 
-    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered> {
+    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered, Failed> {
         let now = clock()?;
         let look = self.work.look().heard_by(call.listener);
         let round = Round { look: &look, now };
@@ -125,7 +125,7 @@ impl Job for Rounds {
         let planner = BatchPlanner { batch: &batch, round: &round };
         let with_request = delivery.pull_request.is_some() && !self.is_dry;
         self.work.reach(with_request, call.gate, now)?.on_server(|server| match self.is_dry {
-            true => deliver::preview(&planner, delivery, server).map(Delivered::nothing),
+            true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
             false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
         })
     }

@@ -172,7 +172,7 @@ fn push(arguments: &Arguments, request: &Request, target: Option<(&'static Targe
         gate: &Gate::default(),
         now: planner.now,
     };
-    let delivered = reach.deliver(&planner)?;
+    let delivered = reach.deliver(&planner).map_err(|failed| failed.error)?;
     let (edits, kept) = planner.finish();
     if let Some(kept) = kept {
         report::note(&format!("kept `{kept}`, which somebody else has set in the meantime"));

@@ -9,6 +9,7 @@ use super::work::{self, Work, WorkFlags};
 use crate::audit::AuditLog;
 use crate::checkout;
 use crate::commits::BatchPlanner;
+use crate::deliver::{Delivered, Failed};
 use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::gate::Gate;
@@ -66,10 +67,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             return push(work, arguments.pr, audit.as_mut());
         }
         let plan = work.plan()?;
-        if arguments.write || arguments.commit {
-            write(work, &plan, arguments.commit)?;
+        match arguments.write || arguments.commit {
+            true => write(work, plan, arguments.commit),
+            false => Ok(plan),
         }
-        Ok(plan)
     });
     let is_dry = !(arguments.write || arguments.commit || arguments.push || arguments.pr);
     work::print(&plan, &failed, arguments.work.output, is_dry && arguments.work.output == Format::Table)?;
@@ -77,28 +78,38 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Writes files. All of them were proven before the first is written.
-fn write(work: &Work, plan: &Plan, commits: bool) -> Result<()> {
-    let Files::Folder(root) = &work.config.batch.files else {
-        return Err(Error::input("the configuration names a repository, and this is none of its work trees")
-            .hint("push with `--push`, or take `git.url` out"));
+fn write(work: &Work, plan: Plan, commits: bool) -> Result<Plan, Failed> {
+    let written = || -> Result<()> {
+        let Files::Folder(root) = &work.config.batch.files else {
+            let message = "the configuration names a repository, and this is none of its work trees";
+            return Err(Error::input(message).hint("push with `--push`, or take `git.url` out"));
+        };
+        let folder = Folder::new(root);
+        for (path, text) in &plan.texts {
+            folder.write(path, &text.new)?;
+        }
+        if commits && !plan.texts.is_empty() {
+            checkout::commit(root, &plan, &work.config.batch.delivery)?;
+        }
+        Ok(())
     };
-    let folder = Folder::new(root);
-    for (path, text) in &plan.texts {
-        folder.write(path, &text.new)?;
+    match written() {
+        Ok(()) => Ok(plan),
+        Err(error) => Err(Failed::after(error, Delivered::nothing(plan))),
     }
-    if commits && !plan.texts.is_empty() {
-        let delivery = &work.config.batch.delivery;
-        checkout::commit(root, plan, delivery)?;
-    }
-    Ok(())
 }
 
-fn push(work: &Work, with_request: bool, audit: Option<&mut AuditLog>) -> Result<Plan> {
+fn push(work: &Work, with_request: bool, audit: Option<&mut AuditLog>) -> Result<Plan, Failed> {
     let look = work.look();
     let round = Round { look: &look, now: work.now };
     let planner = BatchPlanner { batch: &work.config.batch, round: &round };
     let gate = Gate::default();
-    let delivered = work.reach(with_request, &gate, work.now)?.deliver(&planner)?;
-    audit.map_or(Ok(()), |audit| audit.note(&delivered, work.now))?;
-    Ok(delivered.plan)
+    let delivered = work.reach(with_request, &gate, work.now)?.deliver(&planner);
+    let done = delivered.as_ref().unwrap_or_else(|failed| &failed.before);
+    let noted = audit.map_or(Ok(()), |audit| audit.note(done, work.now));
+    match (delivered, noted) {
+        (Ok(delivered), Ok(())) => Ok(delivered.plan),
+        (Ok(delivered), Err(error)) => Err(Failed::after(error, delivered)),
+        (Err(failed), _) => Err(failed),
+    }
 }

@@ -14,7 +14,7 @@ use super::question::{clock, parse_time};
 use super::reach::Reach;
 use crate::commits::BatchPlanner;
 use crate::config::Config;
-use crate::deliver::preview;
+use crate::deliver::{Failed, preview};
 use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::gate::Gate;
@@ -129,13 +129,17 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Has each worked off, and goes on where one fails. Gives what they planned and all that failed as a whole.
-    pub(super) fn each(self, mut work: impl FnMut(&Work) -> Result<Plan>) -> (Plan, Vec<Error>) {
+    pub(super) fn each(self, mut work: impl FnMut(&Work) -> Result<Plan, Failed>) -> (Plan, Vec<Error>) {
         let mut failed = self.faults;
         let mut plans = Vec::with_capacity(self.works.len());
         for one in &self.works {
             match progress::while_waiting("asking registries and servers", || work(one)) {
                 Ok(plan) => plans.push(plan),
-                Err(error) => failed.push(error),
+                Err(failure) => {
+                    let (error, plan) = failure.into_parts();
+                    failed.push(error);
+                    plans.push(plan);
+                }
             }
         }
         (Plan::joined(plans), failed)

@@ -199,6 +199,15 @@ impl Checker<'_> {
             let error = Error::input(format!("`{text}` is written nowhere"));
             return Err(self.at(*start)(error.hint("give it or its update `targets`")));
         }
+        if value.keep_digest && !value.pin_digest {
+            let error =
+                Error::input("`keepDigest` goes with `pinDigest`, without which no digest is written");
+            return Err(self.at(*start)(error));
+        }
+        if value.keep_digest && criteria.strategy == "digest" {
+            let error = Error::input("`digest` follows a tag, and `keepDigest` would keep it from that");
+            return Err(self.at(*start)(error));
+        }
         let name = Parts::split(text).name;
         Ok(work::Update {
             name: value.name.clone().unwrap_or_else(|| name.to_owned()),
@@ -206,6 +215,7 @@ impl Checker<'_> {
             watched: reference.tag().map(str::to_owned),
             criteria,
             pins_digest: value.pin_digest,
+            keeps_digest: value.keep_digest,
             spots: targets.iter().map(|target| self.spot(target)).collect::<Result<_>>()?,
             application: update.application.as_deref().map(named),
             interval,

@@ -296,6 +296,9 @@ pub(super) struct Image {
     /// The digest is written behind the tag.
     #[serde(default)]
     pub(super) pin_digest: bool,
+    /// With `pinDigest`: a digest stays as long as its tag does, also when that is pushed again.
+    #[serde(default)]
+    pub(super) keep_digest: bool,
     /// Where it is written.
     pub(super) targets: Option<Vec<Placed<Target>>>,
 }

@@ -273,6 +273,11 @@ mod tests {
             (policy("semverConstraint: '>>1'"), "5:66", "no constraint"),
             (policy("strategy: digest, order: asc"), "5:66", "does not use `order`"),
             (policy("minAge: 3"), "5:66", "a unit is missing"),
+            (
+                one("{image: nginx, keepDigest: true, targets: [{kind: manifest, path: a}]}"),
+                "5:5",
+                "`pinDigest`",
+            ),
             (policy("order: up"), "5:74", "unknown variant `up`"),
             (format!("{head}git: {{branch: main}}\n{update}"), "3:6", "no `url`"),
             (format!("{head}git: {{signingKey: x}}\n{update}"), "3:19", "no key `x`"),

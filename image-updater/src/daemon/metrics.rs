@@ -112,12 +112,16 @@ impl Metrics {
     }
 
     /// A round came to its end.
-    pub(super) fn round(&self, summary: Summary, commits: usize, duration: Duration, now: Timestamp) {
-        self.images_updated.inc_by(summary.updated as u64);
+    pub(super) fn round(&self, summary: Summary, duration: Duration, now: Timestamp) {
         self.images_errors.inc_by(summary.errors as u64);
-        self.commits.inc_by(commits as u64);
         self.last_success.set(now.as_duration().as_secs_f64());
         self.over("completed", duration);
+    }
+
+    /// A server has taken commits with new versions of images.
+    pub(super) fn pushed(&self, images: usize, commits: usize) {
+        self.images_updated.inc_by(images as u64);
+        self.commits.inc_by(commits as u64);
     }
 
     /// A round failed as a whole.
@@ -164,7 +168,8 @@ mod tests {
         metrics.decided("current");
         metrics.decided("changed");
         let summary = Summary { applications: 2, considered: 3, skipped: 0, updated: 1, errors: 1 };
-        metrics.round(summary, 1, Duration::from_secs(2), Timestamp::from_second(1_000).unwrap());
+        metrics.round(summary, Duration::from_secs(2), Timestamp::from_second(1_000).unwrap());
+        metrics.pushed(1, 1);
         metrics.failed_round(Duration::from_millis(1));
         let asked = Traffic { requests: 5, failed: 1, unchanged: 3 };
         metrics.traffic(&BTreeMap::from([("r.test".to_owned(), asked)]));

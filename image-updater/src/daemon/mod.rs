@@ -32,7 +32,7 @@ use signal_hook::iterator::{Handle, Signals};
 
 use crate::audit::AuditLog;
 use crate::decision::Decision;
-use crate::deliver::Delivered;
+use crate::deliver::{Delivered, Failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::work::Update;
@@ -61,7 +61,7 @@ pub(crate) trait Job: Send {
     ///
     /// # Errors
     /// Where the repository cannot be read or written. That of single images is in the plan.
-    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered>;
+    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered, Failed>;
 
     /// What registries were asked since it was read.
     fn traffic(&self) -> BTreeMap<String, Traffic>;
@@ -243,8 +243,8 @@ impl Worker {
             return true;
         }
         self.recorder.traffic(&self.job.traffic());
-        let is_well = self.recorder.round(&outcome, started.elapsed());
         let is_over = outcome.is_ok();
+        let is_well = self.recorder.round(outcome, started.elapsed());
         self.schedule.done(Instant::now(), is_over, (self.random)());
         if is_over {
             self.health.complete();

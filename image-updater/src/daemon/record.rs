@@ -11,9 +11,9 @@ use super::logs::{self, Summary};
 use super::metrics::Metrics;
 use crate::audit::AuditLog;
 use crate::decision::Decision;
-use crate::deliver::Delivered;
-use crate::error::{Error, Result};
-use crate::round::Outcome;
+use crate::deliver::{Delivered, Failed};
+use crate::error::Error;
+use crate::round::{Outcome, Plan};
 use crate::work::Update;
 
 /// Writes down what happens.
@@ -70,29 +70,40 @@ impl Recorder {
     }
 
     /// A round is over; whether all went well in it.
-    pub(super) fn round(&mut self, outcome: &Result<Delivered>, duration: Duration) -> bool {
-        let delivered = match outcome {
-            Ok(delivered) => delivered,
-            Err(error) => {
-                self.metrics.failed_round(duration);
-                logs::error(error, "the round failed");
-                return false;
-            }
-        };
+    pub(super) fn round(&mut self, outcome: Result<Delivered, Failed>, duration: Duration) -> bool {
         let now = Timestamp::now();
-        let noted = self.audit.as_mut().map_or(Ok(()), |audit| audit.note(delivered, now));
+        let done = outcome.as_ref().unwrap_or_else(|failed| &failed.before);
+        let noted = self.audit.as_mut().map_or(Ok(()), |audit| audit.note(done, now));
         if let Err(error) = &noted {
             logs::error(error, "what was pushed is not in the audit log");
         }
-        for report in &delivered.plan.reports {
+        let delivered = match outcome {
+            Ok(delivered) => delivered,
+            Err(failed) => {
+                self.metrics.failed_round(duration);
+                self.metrics.pushed(failed.before.written.len(), failed.before.commits.len());
+                logs::delivered(&failed.before);
+                let (error, plan) = failed.into_parts();
+                self.report(&plan);
+                logs::error(&error, "the round failed");
+                return false;
+            }
+        };
+        self.report(&delivered.plan);
+        logs::delivered(&delivered);
+        let summary = summary(&delivered);
+        self.metrics.round(summary, duration, now);
+        self.metrics.pushed(delivered.written.len(), delivered.commits.len());
+        logs::summary(summary, duration);
+        noted.is_ok() && summary.errors == 0
+    }
+
+    /// What became of each image.
+    fn report(&self, plan: &Plan) {
+        for report in &plan.reports {
             self.metrics.decided(report.outcome.as_str());
             logs::report(report);
         }
-        logs::delivered(delivered);
-        let summary = summary(delivered);
-        self.metrics.round(summary, delivered.commits.len(), duration, now);
-        logs::summary(summary, duration);
-        noted.is_ok() && summary.errors == 0
     }
 }
 

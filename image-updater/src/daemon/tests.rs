@@ -15,6 +15,7 @@ pub(super) fn update(name: &str) -> Update {
         watched: None,
         criteria: Criteria::default(),
         pins_digest: false,
+        keeps_digest: false,
         spots: Vec::new(),
         application: None,
         interval: None,
@@ -44,7 +45,7 @@ impl Job for Fake {
         &self.updates
     }
 
-    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered> {
+    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered, Failed> {
         self.log.0.lock().unwrap().push(due.into_iter().map(|update| update.name).collect());
         (self.during)(call)?;
         Ok(Delivered::nothing(Plan::joined([])))

@@ -142,6 +142,7 @@ fn image(update: &Update) -> New {
         entries.push(("policy".to_owned(), New::Mapping(policy)));
     }
     put_bool(&mut entries, "pinDigest", update.pins_digest);
+    put_bool(&mut entries, "keepDigest", update.keeps_digest);
     put_list(&mut entries, "targets", update.spots.iter().map(target).collect());
     New::Mapping(entries)
 }

@@ -97,6 +97,18 @@ impl<'b> Sought<'b> {
         tags.into_iter().map(Some).collect()
     }
 
+    /// The digest that stays with a tag: the only one that stands there, where no other tag does.
+    pub(super) fn kept_digest(&self, tag: &str) -> Option<&str> {
+        let is_of_tag = |standing: &Standing| standing.tag.is_empty() || standing.tag == tag;
+        if !self.update.keeps_digest || !self.standing.iter().all(is_of_tag) {
+            return None;
+        }
+        let digests = self.standing.iter().map(|standing| standing.digest.as_str());
+        let mut digests = digests.filter(|digest| !digest.is_empty());
+        let first = digests.next()?;
+        digests.all(|digest| digest == first).then_some(first)
+    }
+
     /// Writes the chosen version into the texts, everywhere or nowhere.
     pub(super) fn edit(
         self,

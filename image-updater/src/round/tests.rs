@@ -28,8 +28,8 @@ impl Memory {
 }
 
 impl Files for Memory {
-    fn read(&self, path: &str) -> Result<Option<String>> {
-        Ok(self.0.get(path).cloned())
+    fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.0.get(path).map(|text| text.clone().into_bytes()))
     }
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>> {
@@ -163,6 +163,26 @@ fn places_at_different_versions_are_brought_together_where_one_tag_is_for_all() 
     let apart = plan(&both("semverConstraint: 1.x"), &files);
     fails(&apart, 0, "c.yaml:4:12", "`1.1.0` where `1.0.0` stands and none where `2.0.0` stands");
     assert!(apart.texts.is_empty());
+}
+
+#[test]
+fn a_digest_that_is_kept_goes_with_its_tag() {
+    let old = DIGEST.replace("9f", "00");
+    let one = "- images: [{image: r.test/pinned, pinDigest: true, keepDigest: true}]\n  \
+               targets: [{kind: helmvalues, path: v.yaml, specPath: image}]\n";
+    let spec = |version: &str| format!("image: r.test/pinned:{version}\n");
+    // The tag was pushed again since.
+    assert!(plan(one, &[("v.yaml", &spec(&format!("1.1.0@{old}")))]).texts.is_empty());
+    let done = spec(&format!("1.1.0@{DIGEST}"));
+    for version in ["1.1.0", "1.0.0", &format!("1.0.0@{old}")] {
+        assert_eq!(texts(&plan(one, &[("v.yaml", &spec(version))])), [("v.yaml", &*done)], "{version}");
+    }
+    let two = "- images: [{image: r.test/pinned, pinDigest: true, keepDigest: true}]\n  \
+               targets: [{kind: helmvalues, path: v.yaml, tagPath: tag, digestPath: digest}]\n";
+    let values = |tag: &str, digest: &str| format!("tag: {tag}\ndigest: {digest}\n");
+    assert!(plan(two, &[("v.yaml", &values("1.1.0", &old))]).texts.is_empty());
+    let done = values("1.1.0", DIGEST);
+    assert_eq!(texts(&plan(two, &[("v.yaml", &values("1.0.0", &old))])), [("v.yaml", &*done)]);
 }
 
 #[test]

@@ -63,6 +63,24 @@ fn a_server_that_cannot_be_used_is_one_error() {
 }
 
 #[test]
+fn images_that_fail_are_named_beside_a_push_that_fails() {
+    let world = World::with(&[("app/values.yaml", VALUES), ("b.yaml", VALUES)]);
+    world.registry.has("app", &["1.0.0", "1.1.0"]);
+    let (image, gone) = (world.registry.image("app"), world.registry.image("gone"));
+    world.configure_all("", &[(&gone, "b.yaml", ""), (&image, "app/values.yaml", "")]);
+    world.config.hook("pre-receive", "echo 'no commits on Fridays' >&2; exit 1");
+    for arguments in [&["update", "--push"][..], &["run", "--once"]] {
+        let outcome = world.run(arguments);
+        assert_eq!(outcome.code, Some(1));
+        for message in ["no commits on Fridays", "gone"] {
+            assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
+        }
+        assert!(!outcome.stdout.contains("changed"), "nothing was pushed: {}", outcome.stdout);
+    }
+    assert_eq!(world.config.subjects("main"), ["change"]);
+}
+
+#[test]
 fn no_secret_is_printed_or_in_a_list_of_processes() {
     let world = World::usual();
     world.configure("");

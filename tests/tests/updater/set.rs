@@ -64,6 +64,42 @@ fn commit_takes_what_it_wrote_and_nothing_else() {
 }
 
 #[test]
+fn trailers_name_files_from_the_root_of_the_repository() {
+    let (folder, config, work) = checkout();
+    folder.write(
+        "work/deploy/image-updater.yaml",
+        "apiVersion: image-updater/v1alpha1\nkind: Config\nupdates:\n\
+         - images: [{image: r.test/shop}]\n  targets: [{kind: manifest, path: shop.yaml}]\n",
+    );
+    folder.write("work/tags.json", r#"{"r.test/shop": ["1.0.0", "1.1.0"]}"#);
+    let script = "cd work/deploy && exec \"$@\"";
+    let start = ["-c", script, "sh", IMAGE_UPDATER, "update", "--commit", "--tags-from", "../tags.json"];
+    let outcome = folder.run_at_home("sh", &start, &[]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let message = work.git(&["show", "--no-patch", "--format=%B", "HEAD"]);
+    assert!(message.contains("deploy/shop.yaml"), "{message}");
+    assert_eq!(config.subjects("main").len(), 1);
+}
+
+#[test]
+fn a_file_in_another_encoding_matters_only_where_it_has_the_image() {
+    let (folder, config, work) = checkout();
+    folder.write_bytes("work/legacy.yaml", b"name: caf\xe9\n");
+    let push = |text: &str| {
+        work.git(&["add", "legacy.yaml"]);
+        work.git(&["-c", "user.name=x", "-c", "user.email=x@x", "commit", "--quiet", "-m", text]);
+        work.git(&["push", "--quiet", "origin", "HEAD"]);
+        set(&folder, "work", &["r.test/shop:1.1.0", "--push", "--in", "."])
+    };
+    let outcome = push("legacy");
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    assert_eq!(config.subjects("main").len(), 3);
+    work.git(&["pull", "--quiet", "--rebase=true", "--autostash", "origin", "main"]);
+    folder.write_bytes("work/legacy.yaml", b"name: caf\xe9\nimage: r.test/shop:1.0.0\n");
+    fails(&push("more"), "line 1 of `legacy.yaml` is not UTF-8");
+}
+
+#[test]
 fn what_cannot_be_pushed_is_said() {
     let (folder, config, work) = checkout();
     let push =

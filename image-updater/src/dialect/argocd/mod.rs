@@ -197,6 +197,7 @@ fn update(
         watched: choice.watched,
         criteria: choice.criteria,
         pins_digest,
+        keeps_digest: false,
         spots: vec![spot],
         application: Some(destination.application.id.clone()),
         interval: None,

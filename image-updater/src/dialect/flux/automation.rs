@@ -99,6 +99,7 @@ impl Flux<'_> {
             watched: None,
             criteria: watched.criteria,
             pins_digest: watched.pins_digest,
+            keeps_digest: watched.keeps_digest,
             spots: MARKED.iter().map(|files| spot(files)).collect(),
             application: None,
             interval: Some(watched.interval),

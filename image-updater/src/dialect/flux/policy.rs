@@ -24,6 +24,7 @@ pub(super) struct Watched<'f> {
     pub(super) image: &'f str,
     pub(super) criteria: Criteria,
     pub(super) pins_digest: bool,
+    pub(super) keeps_digest: bool,
     pub(super) interval: Duration,
     pub(super) suspended: bool,
 }
@@ -41,17 +42,12 @@ impl Flux<'_> {
         let scanned = duration(&repository.object, &repository.spec.value.interval)?;
         let own = own_interval(policy)?;
         warn_of_repository(repository, image, found)?;
-        if let Some(reflection) = &spec.digest_reflection_policy
-            && reflection.value == Reflection::IfNotPresent
-        {
-            let message = "`IfNotPresent` is done as `Always`: the digest follows a tag that is pushed again";
-            found.warn_once(policy.object.refuse(reflection.start, message));
-        }
-        let pins = spec.digest_reflection_policy.as_ref().is_some_and(|it| it.value != Reflection::Never);
+        let reflection = spec.digest_reflection_policy.as_ref().map(|reflection| reflection.value);
         Ok(Watched {
             image,
             criteria: criteria_of(policy, repository)?,
-            pins_digest: pins,
+            pins_digest: matches!(reflection, Some(Reflection::IfNotPresent | Reflection::Always)),
+            keeps_digest: reflection == Some(Reflection::IfNotPresent),
             interval: own.map_or(scanned, |own| own.min(scanned)),
             suspended: spec.suspend || repository.spec.value.suspend,
         })
