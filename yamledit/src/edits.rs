@@ -2,6 +2,7 @@
 
 mod add;
 mod remove;
+mod turn;
 
 use std::cell::OnceCell;
 use std::ops::Range;

@@ -1,9 +1,10 @@
 //! A text with the trees of its documents.
 
-use yamltree::{Document, Kind, Node, ParseOptions, SourceId, Span, Style};
+use yamltree::{Dialect, Document, Expansion, Kind, Node, ParseOptions, SourceId, Span, Style};
 
 use crate::anchors::Anchors;
 use crate::error::Result;
+use crate::new::New;
 
 /// A text with the trees of its documents.
 #[derive(Debug)]
@@ -32,6 +33,16 @@ impl<'t> File<'t> {
     #[must_use]
     pub fn documents(&self) -> &[Document] {
         &self.documents
+    }
+
+    /// The content of the first document, with what aliases and merge keys bring in, as go-yaml's version 2 reads it.
+    ///
+    /// # Errors
+    /// When an alias stands for what it is in, or all of it would be too large.
+    pub fn content(&self) -> Result<New> {
+        let mut root = self.documents.first().map_or_else(Node::null, |document| document.root.clone());
+        root.expand_aliases(Expansion::Decoded(Dialect::V2))?;
+        Ok(New::of(&root))
     }
 
     /// What the file's aliases stand for.

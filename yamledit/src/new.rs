@@ -1,16 +1,18 @@
 //! Content that a file does not have yet, and its text.
 
-use yamltree::{Kind, Node, Resolved, Style};
+use yamltree::{Dialect, Entry, Kind, Node, Resolved, Style, Tag};
 
 use crate::scalar::{self, Slot};
 
 /// Content to be added to a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum New {
     /// A string, quoted where it would not read as one.
     String(String),
     /// `true` or `false`.
     Bool(bool),
+    /// A scalar that is no string, as it is written: a number, `null`.
+    Plain(String),
     /// Keys with their values.
     Mapping(Vec<(String, New)>),
     /// Items.
@@ -30,13 +32,39 @@ impl New {
         Self::Mapping(entries.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect())
     }
 
+    /// A whole number.
+    #[must_use]
+    pub fn integer(number: i64) -> Self {
+        Self::Plain(number.to_string())
+    }
+
+    /// The content of a node without aliases, as go-yaml's version 2 reads it.
+    pub(crate) fn of(node: &Node) -> Self {
+        match &node.kind {
+            Kind::Scalar(text) | Kind::Alias(text) => match node.resolved(Dialect::V2) {
+                Ok(Resolved::Bool(value)) => Self::Bool(value),
+                Ok(Resolved::Str | Resolved::Binary) => Self::String(text.to_string()),
+                _ => Self::Plain(text.to_string()),
+            },
+            Kind::Sequence(items) => Self::Sequence(items.iter().map(Self::of).collect()),
+            Kind::Mapping(entries) => {
+                let entry =
+                    |entry: &Entry| (entry.key.text().unwrap_or_default().to_owned(), Self::of(&entry.value));
+                Self::Mapping(entries.iter().map(entry).collect())
+            }
+        }
+    }
+
     /// Whether a node is this content.
     pub(crate) fn is(&self, node: &Node) -> bool {
         match (self, &node.kind) {
             (Self::String(text), Kind::Scalar(read)) => read == text && crate::proof::is_string(node),
-            (Self::Bool(value), Kind::Scalar(_)) => [yamltree::Dialect::V2, yamltree::Dialect::V3]
+            (Self::Bool(value), Kind::Scalar(_)) => [Dialect::V2, Dialect::V3]
                 .iter()
                 .all(|dialect| node.resolved(*dialect).is_ok_and(|read| read == Resolved::Bool(*value))),
+            (Self::Plain(text), Kind::Scalar(read)) => {
+                read == text && node.style == Style::Plain && node.tag == Tag::Implicit
+            }
             (Self::Mapping(wanted), Kind::Mapping(entries)) => {
                 wanted.len() == entries.len()
                     && wanted
@@ -79,8 +107,35 @@ impl Layout<'_> {
             }
             scalar => {
                 out.push(' ');
-                flow(out, scalar, false);
+                self.scalar(out, scalar, column + 2);
             }
+        }
+    }
+
+    /// What stands behind a colon or a dash; a text of several lines goes below it, to a column.
+    fn scalar(self, out: &mut String, value: &New, column: usize) {
+        let New::String(text) = value else { return flow(out, value, false) };
+        let Some(header) = block_header(text) else { return flow(out, value, false) };
+        out.push_str(header);
+        for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+            self.new_line(out, if line.is_empty() { 0 } else { column });
+            out.push_str(line);
+        }
+    }
+
+    /// A collection in the place of another one in block style, whose first key or dash is at a column.
+    pub(crate) fn collection(self, out: &mut String, value: &New, column: usize) {
+        match value {
+            New::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
+            New::Sequence(items) if !items.is_empty() => {
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        self.new_line(out, column);
+                    }
+                    self.item(out, item, column, 1);
+                }
+            }
+            scalar => flow(out, scalar, false),
         }
     }
 
@@ -90,7 +145,7 @@ impl Layout<'_> {
         out.extend(std::iter::repeat_n(' ', gap));
         match item {
             New::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column + 1 + gap),
-            scalar => flow(out, scalar, false),
+            scalar => self.scalar(out, scalar, column + 1 + gap),
         }
     }
 
@@ -118,6 +173,7 @@ pub(crate) fn flow(out: &mut String, value: &New, as_json: bool) {
             out.push_str(&string(text, style, true));
         }
         New::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        New::Plain(text) => out.push_str(text),
         New::Mapping(entries) => {
             out.push('{');
             for (at, (key, value)) in entries.iter().enumerate() {
@@ -146,4 +202,17 @@ pub(crate) fn flow_entry(out: &mut String, key: &str, value: &New, as_json: bool
 
 fn string(text: &str, style: Style, in_flow: bool) -> String {
     scalar::write(text, Slot { style, in_flow, is_tagged: false })
+}
+
+/// How a text of several lines is written as a block of them; `None` where that could change it.
+fn block_header(text: &str) -> Option<&'static str> {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let is_plain = |char: char| matches!(char, '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{2030}'..='\u{d7ff}');
+    let starts_plainly = body.starts_with(|char: char| !char.is_whitespace());
+    let is_block = text.contains('\n')
+        && starts_plainly
+        && !body.ends_with('\n')
+        && text.chars().all(is_plain)
+        && !body.split('\n').any(|line| line.starts_with('\t'));
+    is_block.then_some(if text.ends_with('\n') { "|" } else { "|-" })
 }

@@ -25,11 +25,11 @@ pub(crate) struct Plan {
     pub(crate) set: HashMap<Place, String>,
     /// The texts of keys.
     pub(crate) renamed: HashMap<Place, String>,
-    /// The keys whose entries go.
+    /// The keys whose entries go, and the items that go.
     pub(crate) removed: HashSet<Place>,
     /// What mappings, with a key, and sequences get at their end.
     pub(crate) added: HashMap<Place, Vec<(Option<String>, New)>>,
-    /// Content in the place of nulls.
+    /// Content in the place of other nodes.
     pub(crate) replaced: HashMap<Place, New>,
     /// The content of a file that had none.
     pub(crate) filled: Option<New>,
@@ -79,7 +79,7 @@ impl Plan {
     }
 
     fn value(&self, old: &Node, new: &Node) -> Result<(), Span> {
-        if let Some(content) = self.replaced.get(&place(old.span)).filter(|_| old.is_scalar()) {
+        if let Some(content) = self.replaced.get(&place(old.span)) {
             return require(content.is(new) && same_properties(old, new), old);
         }
         match (&old.kind, &new.kind) {
@@ -102,6 +102,7 @@ impl Plan {
 
     fn sequence(&self, old: &Node, was: &[Node], is: &[Node]) -> Result<(), Span> {
         let added = self.added_to(old);
+        let was: Vec<&Node> = was.iter().filter(|item| !self.removed.contains(&place(item.span))).collect();
         require(was.len() + added.len() == is.len(), old)?;
         let (kept, new) = is.split_at(was.len());
         for (was, is) in was.iter().zip(kept) {

@@ -10,8 +10,8 @@ use crate::new::{self, Layout, New};
 use crate::proof::place;
 
 impl<'f> Edits<'f> {
-    /// Adds an entry behind the last one of a mapping, in its column or, in flow style, behind a comma. In the mapping
-    /// that is all of the file, in block style, it goes to the end of the file.
+    /// Adds an entry behind the last one of a mapping that stays, in its column or, in flow style, behind a comma. In the
+    /// mapping that is all of the file, in block style, it goes to the end of the file.
     ///
     /// # Errors
     /// When the node is no mapping or has the key, or its keys stand in no column.
@@ -53,12 +53,15 @@ impl<'f> Edits<'f> {
         if self.is_last_root(mapping) {
             self.add_to_end(at, &written);
         } else {
-            self.add_line(mapping, at, &written);
+            let is_kept = |entry: &&Entry| !self.plan.removed.contains(&place(entry.key.span));
+            let last =
+                entries.iter().rfind(is_kept).map(|entry| entry.key.span.end.max(entry.value.span.end));
+            self.add_line(last.unwrap_or(mapping.span.end) as usize, at, &written);
         }
         Ok(())
     }
 
-    /// Adds an item behind the last one of a list, in its column or, in flow style, behind a comma.
+    /// Adds an item behind the last one of a list that stays, in its column or, in flow style, behind a comma.
     ///
     /// # Errors
     /// When the node is no list, or its dashes stand in no column.
@@ -91,7 +94,9 @@ impl<'f> Edits<'f> {
             let gap = items.first().map_or(1, |first| gap_behind(text, dash, first));
             self.layout(sequence).item(&mut written, item, at, gap);
         }
-        self.add_line(sequence, at, &written);
+        let is_kept = |item: &&Node| !self.plan.removed.contains(&place(item.span));
+        let last = items.iter().rfind(is_kept).map_or(sequence.span.end, |item| item.span.end);
+        self.add_line(last as usize, at, &written);
         Ok(())
     }
 
@@ -104,26 +109,75 @@ impl<'f> Edits<'f> {
         if !is_null {
             return Err(Error::refused("the value is no list", node.span));
         }
+        self.replace(node, New::Sequence(items))
+    }
+
+    /// Puts content in the place of a node with all that it holds, comments too: in block style where the node is a
+    /// collection in block style or where nothing is written, else in flow style.
+    ///
+    /// # Errors
+    /// When the node is a block scalar, or its keys or dashes stand in no column.
+    pub fn replace(&mut self, node: &'f Node, content: New) -> Result<()> {
+        if matches!(node.style, Style::Literal | Style::Folded) {
+            return Err(Error::refused("the value is a block scalar", node.span)
+                .hint("write it on the line of its key"));
+        }
         let (text, start) = (self.file.text(), node.span.start as usize);
-        let line = crate::layout::line_start(text, start);
-        let indent = text[line..].len() - text[line..].trim_start_matches(' ').len();
-        let is_below = node.span.start == node.span.end && !self.file.is_in_flow(node.span);
+        let is_empty = node.span.start == node.span.end;
+        let in_flow = self.file.is_in_flow(node.span);
         let mut written = String::new();
-        let at = if is_below {
-            let layout = self.layout(node);
-            for item in &items {
-                layout.new_line(&mut written, indent + layout.list_indent);
-                layout.item(&mut written, item, indent + layout.list_indent, 1);
-            }
-            let end = line_end(text, start);
-            end..end
-        } else {
-            written.push_str(if node.span.start == node.span.end { " " } else { "" });
-            new::flow(&mut written, &New::Sequence(items.clone()), self.is_json(node));
+        let at = if is_empty && !in_flow {
+            let line = crate::layout::line_start(text, start);
+            let indent = text[line..].len() - text[line..].trim_start_matches(' ').len();
+            self.below(&mut written, node, &content, indent)
+        } else if !in_flow && !node.is_scalar() && node.style == Style::Plain && is_filled(&content) {
+            let Some(at) = column(text, start).filter(|_| !matches!(node.kind, Kind::Alias(_))) else {
+                return self.replace_in_flow(node, content);
+            };
+            self.layout(node).collection(&mut written, &content, at);
             super::bytes(node.span)
+        } else {
+            return self.replace_in_flow(node, content);
         };
-        self.plan.replaced.insert(place(node.span), New::Sequence(items));
+        self.plan.replaced.insert(place(node.span), content);
         self.splice(at, written, true);
+        Ok(())
+    }
+
+    /// Content below a key that has nothing, and where it goes.
+    fn below(
+        &self,
+        written: &mut String,
+        node: &Node,
+        content: &New,
+        indent: usize,
+    ) -> std::ops::Range<usize> {
+        let layout = self.layout(node);
+        let end = line_end(self.file.text(), node.span.start as usize);
+        match content {
+            New::Sequence(items) if !items.is_empty() => {
+                layout.new_line(written, indent + layout.list_indent);
+                layout.collection(written, content, indent + layout.list_indent);
+            }
+            New::Mapping(entries) if !entries.is_empty() => {
+                layout.new_line(written, indent + 2);
+                layout.collection(written, content, indent + 2);
+            }
+            scalar => {
+                written.push(' ');
+                new::flow(written, scalar, false);
+                return super::bytes(node.span);
+            }
+        }
+        end..end
+    }
+
+    fn replace_in_flow(&mut self, node: &'f Node, content: New) -> Result<()> {
+        let mut written = String::new();
+        written.push_str(if node.span.start == node.span.end { " " } else { "" });
+        new::flow(&mut written, &content, self.is_json(node));
+        self.plan.replaced.insert(place(node.span), content);
+        self.splice(super::bytes(node.span), written, true);
         Ok(())
     }
 
@@ -160,7 +214,7 @@ impl<'f> Edits<'f> {
     }
 
     /// The end of the file is where people add to it, unless the document ends before or another one follows.
-    fn is_last_root(&self, mapping: &Node) -> bool {
+    pub(super) fn is_last_root(&self, mapping: &Node) -> bool {
         let is_last =
             self.file.documents().last().is_some_and(|last| std::ptr::eq(&raw const last.root, mapping));
         let behind = &self.file.text()[mapping.span.end as usize..];
@@ -179,10 +233,9 @@ impl<'f> Edits<'f> {
         self.splice(text.len()..text.len(), added, true);
     }
 
-    /// Adds lines behind the last line of a collection in block style. A missing end of the last line stays missing.
-    fn add_line(&mut self, collection: &Node, at: usize, written: &str) {
+    /// Adds lines behind the line of a place in a collection in block style. A missing end of the last line stays missing.
+    fn add_line(&mut self, last: usize, at: usize, written: &str) {
         let text = self.file.text();
-        let last = collection.span.end as usize;
         let end = line_end(text, last);
         self.splice(end..end, format!("{}{:at$}{written}", line_break(text, last), ""), true);
     }
@@ -217,6 +270,14 @@ impl<'f> Edits<'f> {
         looks_like_json(node).unwrap_or_else(|| {
             self.file.documents().iter().any(|document| looks_like_json(&document.root) == Some(true))
         })
+    }
+}
+
+fn is_filled(content: &New) -> bool {
+    match content {
+        New::Mapping(entries) => !entries.is_empty(),
+        New::Sequence(items) => !items.is_empty(),
+        _ => false,
     }
 }
 

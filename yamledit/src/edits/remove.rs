@@ -12,37 +12,66 @@ impl<'f> Edits<'f> {
     /// up to the next comma. A comment on a line of its own stays.
     ///
     /// # Errors
-    /// When the entry is the only one, or something in it has an anchor that other places may use.
+    /// When the entry is not of the mapping, or something in it has an anchor that other places may use. In block style
+    /// a mapping must keep a key, or get one.
     pub fn remove(&mut self, mapping: &'f Node, entry: &'f Entry) -> Result<()> {
         let entries = mapping.entries().map(Vec::as_slice).unwrap_or_default();
-        let at = entries.iter().position(|one| std::ptr::eq(one, entry));
-        let Some(at) = at.filter(|_| entries.len() > 1) else {
-            return Err(Error::refused("the mapping would have no key left", mapping.span));
+        let Some(at) = entries.iter().position(|one| std::ptr::eq(one, entry)) else {
+            return Err(Error::refused("the mapping does not have the entry", mapping.span));
         };
-        for node in [&entry.key, &entry.value] {
-            if let Some(name) = anchor_in(node) {
-                let error = Error::refused(format!("what is to go has the anchor `&{name}`"), node.span);
-                return Err(error.hint("remove it by hand, with the aliases that use it"));
-            }
-        }
+        check_unshared(&entry.key)?;
+        check_unshared(&entry.value)?;
         let range = if mapping.style == Style::Flow {
-            self.range_in_flow(entries, at)
+            let spans: Vec<_> =
+                entries.iter().map(|entry| (entry.key.span.start as usize, end_of(entry))).collect();
+            self.range_in_flow(&spans, at)
         } else {
-            self.range_in_block(entry)?
+            self.range_in_block(entry.key.span.start as usize, end_of(entry), &entry.value)?
         };
         self.plan.removed.insert(place(entry.key.span));
         self.splice(range, String::new(), false);
         Ok(())
     }
 
-    fn range_in_block(&self, entry: &Entry) -> Result<std::ops::Range<usize>> {
+    /// Takes an item out of a list, as [`Self::remove`] does an entry.
+    ///
+    /// # Errors
+    /// As [`Self::remove`], and when more than the item is on the line of its dash.
+    pub fn remove_item(&mut self, sequence: &'f Node, item: &'f Node) -> Result<()> {
+        let items = sequence.items().map(Vec::as_slice).unwrap_or_default();
+        let Some(at) = items.iter().position(|one| std::ptr::eq(one, item)) else {
+            return Err(Error::refused("the list does not have the item", sequence.span));
+        };
+        check_unshared(item)?;
+        let range = if sequence.style == Style::Flow {
+            let spans: Vec<_> =
+                items.iter().map(|item| (item.span.start as usize, item.span.end as usize)).collect();
+            self.range_in_flow(&spans, at)
+        } else {
+            let text = self.file.text();
+            let before = text[..item.span.start as usize].trim_end_matches([' ', '\t']);
+            let dash = before.strip_suffix('-').map(str::len);
+            let Some(dash) = dash.filter(|dash| own_line(text, *dash).is_some()) else {
+                return Err(Error::refused("the item does not begin its line", item.span));
+            };
+            self.range_in_block(dash, item.span.end as usize, item)?
+        };
+        self.plan.removed.insert(place(item.span));
+        self.splice(range, String::new(), false);
+        Ok(())
+    }
+
+    /// The lines from a key or a dash to the end of a value.
+    fn range_in_block(&self, key: usize, last: usize, value: &Node) -> Result<std::ops::Range<usize>> {
         let text = self.file.text();
-        let key = entry.key.span.start as usize;
-        let last = end_of(entry);
+        if matches!(value.style, Style::Literal | Style::Folded) && text[..last].ends_with('\n') {
+            // Its end is the beginning of the next line.
+            return Ok(line_start(text, key)..last);
+        }
         let end = line_end(text, last);
         let behind = text[last..end].trim_start();
         if !(behind.is_empty() || behind.starts_with('#')) {
-            return Err(Error::refused("something follows the value on its line", entry.value.span));
+            return Err(Error::refused("something follows the value on its line", value.span));
         }
         let next = end + break_at(text, end).len();
         let start = line_start(text, key);
@@ -60,11 +89,11 @@ impl<'f> Edits<'f> {
         Ok(start..next)
     }
 
-    fn range_in_flow(&self, entries: &[Entry], at: usize) -> std::ops::Range<usize> {
+    fn range_in_flow(&self, spans: &[(usize, usize)], at: usize) -> std::ops::Range<usize> {
         let text = self.file.text();
-        let (start, end) = (entries[at].key.span.start as usize, end_of(&entries[at]));
-        if at + 1 == entries.len() {
-            let before = end_of(&entries[at - 1]);
+        let (start, end) = spans[at];
+        if at + 1 == spans.len() {
+            let Some((_, before)) = at.checked_sub(1).map(|before| spans[before]) else { return start..end };
             // A comma may stay behind the last one, but a comment behind the comma must.
             return if text[before..start].contains('#') { start..end } else { before..end };
         }
@@ -72,6 +101,15 @@ impl<'f> Edits<'f> {
         let rest = text[comma..].trim_start_matches([' ', '\t']);
         let next = if rest.starts_with('#') { comma } else { text.len() - rest.len() };
         start..next
+    }
+}
+
+/// Refuses what other places may stand for.
+fn check_unshared(node: &Node) -> Result<()> {
+    match anchor_in(node) {
+        Some(name) => Err(Error::refused(format!("what is to go has the anchor `&{name}`"), node.span)
+            .hint("remove it by hand, with the aliases that use it")),
+        None => Ok(()),
     }
 }
 
@@ -137,6 +175,26 @@ mod tests {
             ("{a: 1, x}", "{a: 1}"),
         ] {
             assert_eq!(without(old, "x").unwrap(), new, "{old:?}");
+        }
+    }
+
+    #[test]
+    fn an_item_goes_as_an_entry_does() {
+        for (old, new) in [
+            ("l:\n- a\n- x # c\n# d\n- b\n", "l:\n- a\n# d\n- b\n"),
+            ("l:\n  - a\n  - x: 1\n    y: 2", "l:\n  - a"),
+            ("l:\n- x: |\n    text\n- b\n", "l:\n- b\n"),
+            ("l: [a, x, b]\n", "l: [a, b]\n"),
+            ("l: [a, x]\n", "l: [a]\n"),
+            ("l: [x]\n", "l: []\n"),
+        ] {
+            let file = File::parse(old, 0).unwrap();
+            let list = file.documents()[0].root.get("l").unwrap();
+            let is_wanted = |item: &&Node| item.text() == Some("x") || item.get("x").is_some();
+            let item = list.items().unwrap().iter().find(is_wanted).unwrap();
+            let mut edits = Edits::new(&file);
+            edits.remove_item(list, item).unwrap();
+            assert_eq!(edits.apply().unwrap().as_deref(), Some(new), "{old:?}");
         }
     }
 

@@ -1,0 +1,98 @@
+//! A kustomization file between reading and writing.
+
+use yamledit::{Edits, File, New};
+
+use crate::error::Result;
+use crate::fields::{self, Fields};
+use crate::schema;
+
+const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
+const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
+
+/// A kustomization file that is being edited.
+#[derive(Debug)]
+pub struct Kustomization<'t> {
+    file: File<'t>,
+    /// What it shall hold.
+    pub(crate) fields: Fields,
+    notes: Vec<String>,
+}
+
+impl<'t> Kustomization<'t> {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When Kustomize would not read it.
+    pub fn parse(text: &'t str) -> Result<Self> {
+        let file = File::parse(text, 0)?;
+        let root = file.documents().first().map(|document| &document.root);
+        let content = file.content()?;
+        let fields = match (root, content) {
+            (None, _) => Vec::new(),
+            (Some(_), content) if fields::is_null(&content) => Vec::new(),
+            (Some(root), content) => {
+                schema::check(root, &content)?;
+                match content {
+                    New::Mapping(entries) => entries,
+                    _ => Vec::new(),
+                }
+            }
+        };
+        let mut kustomization = Self { file, fields, notes: Vec::new() };
+        kustomization.bring_up_to_date();
+        Ok(kustomization)
+    }
+
+    /// The file's new text.
+    ///
+    /// # Errors
+    /// When a place cannot be edited, such as one with an anchor that other places use.
+    pub fn finish(self) -> Result<String> {
+        let mut edits = Edits::new(&self.file);
+        edits.turn(&New::Mapping(self.fields))?;
+        Ok(edits.apply()?.unwrap_or_else(|| self.file.text().to_owned()))
+    }
+
+    /// What there is to say beside: entries that were there already.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// As Kustomize's `FixKustomization`, but for `helmChartInflationGenerator`, which means the same where it is.
+    fn bring_up_to_date(&mut self) {
+        let is_component = fields::text(&self.fields, "kind") == "Component";
+        if fields::text(&self.fields, "apiVersion").is_empty() {
+            let version = if is_component { COMPONENT_API_VERSION } else { API_VERSION };
+            fields::set_text(&mut self.fields, "apiVersion", version);
+        }
+        if fields::text(&self.fields, "kind").is_empty() {
+            fields::set_text(&mut self.fields, "kind", "Kustomization");
+        }
+        for (old, new) in [("bases", "resources"), ("imageTags", "images")] {
+            if let Some(New::Sequence(items)) = fields::remove(&mut self.fields, old) {
+                fields::list(&mut self.fields, new).extend(items);
+            }
+        }
+        for generator in ["configMapGenerator", "secretGenerator"] {
+            if fields::get(&self.fields, generator).is_some() {
+                fields::list(&mut self.fields, generator).iter_mut().for_each(name_env_files);
+            }
+        }
+    }
+}
+
+/// A generator's `env` becomes the last of its `envs`.
+fn name_env_files(generator: &mut New) {
+    let Some(entries) = fields::entries_mut(generator) else { return };
+    if let Some(env @ New::String(_)) = fields::get(entries, "env").cloned() {
+        fields::remove(entries, "env");
+        if env != New::String(String::new()) {
+            fields::list(entries, "envs").push(env);
+        }
+    }
+}
