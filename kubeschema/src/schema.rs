@@ -1,0 +1,188 @@
+//! What a value may be: the part of OpenAPI and JSON schema that Kubernetes and CRDs use.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A schema.
+#[derive(Clone, Debug, Default)]
+pub struct Schema {
+    /// The type of values; none where any will do.
+    pub(crate) kind: Option<Type>,
+    /// Whether null is a value, beside being none.
+    pub(crate) is_nullable: bool,
+    /// What fields of an object hold.
+    pub(crate) properties: BTreeMap<String, Schema>,
+    /// What other fields hold.
+    pub(crate) additional: Additional,
+    /// The fields that have to be there.
+    pub(crate) required: Vec<String>,
+    /// What items of a list hold.
+    pub(crate) items: Option<Box<Schema>>,
+    /// How items of a list are told apart.
+    pub(crate) list: ListType,
+    /// What is wanted of a text or a number beside its type.
+    pub(crate) format: Option<Format>,
+    /// The schema that stands under a name in the same set.
+    pub(crate) reference: Option<Arc<str>>,
+    /// Whether the value is an object with `apiVersion`, `kind` and `metadata` of its own.
+    pub(crate) is_resource: bool,
+    /// What only CRDs and JSON schemas ask for.
+    pub(crate) rules: Option<Box<Rules>>,
+}
+
+/// The type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A mapping.
+    Object,
+    /// A list.
+    Array,
+    /// A text.
+    String,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// An amount: `100m`, `1Gi`, 2.
+    Quantity,
+    /// A number or a text, as ports are.
+    IntOrString,
+    /// Null and nothing else.
+    Null,
+}
+
+/// What fields that are not named may hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Additional {
+    /// Anything.
+    #[default]
+    Any,
+    /// There may be none.
+    Refused,
+    /// What a schema says.
+    Schema(Box<Schema>),
+}
+
+/// How items of a list are told apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ListType {
+    #[default]
+    Plain,
+    /// No two are equal.
+    Set,
+    /// No two have the same values of these fields.
+    Map(Vec<String>),
+}
+
+/// What a text or number is beside its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Int32,
+    Base64,
+    DateTime,
+}
+
+/// What only CRDs and JSON schemas ask for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules {
+    /// The values that there are, as JSON.
+    pub(crate) values: Option<Vec<String>>,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) minimum: Option<Bound>,
+    pub(crate) maximum: Option<Bound>,
+    pub(crate) multiple_of: Option<f64>,
+    pub(crate) length: Range,
+    pub(crate) items: Range,
+    pub(crate) fields: Range,
+    pub(crate) all_of: Vec<Schema>,
+    pub(crate) any_of: Vec<Schema>,
+    pub(crate) one_of: Vec<Schema>,
+    pub(crate) not: Option<Box<Schema>>,
+    /// Whether there are rules in CEL, which only the API server evaluates.
+    pub(crate) has_expressions: bool,
+}
+
+/// A regular expression and how it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    pub(crate) text: String,
+    pub(crate) expression: Arc<goregex::Regex>,
+}
+
+/// The least or the most that a number may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub(crate) value: f64,
+    pub(crate) is_exclusive: bool,
+}
+
+/// How many there may be.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Range {
+    pub(crate) least: Option<u64>,
+    pub(crate) most: Option<u64>,
+}
+
+impl Type {
+    /// The type's name in a schema.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "object" => Self::Object,
+            "array" => Self::Array,
+            "string" => Self::String,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            "quantity" => Self::Quantity,
+            "int-or-string" => Self::IntOrString,
+            "null" => Self::Null,
+            _ => return None,
+        })
+    }
+
+    /// What is wanted, in words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Object => "a mapping",
+            Self::Array => "a list",
+            Self::String => "a text",
+            Self::Integer => "a whole number",
+            Self::Number => "a number",
+            Self::Boolean => "true or false",
+            Self::Quantity => "a quantity such as `100m` or `1Gi`",
+            Self::IntOrString => "a whole number or a text",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl Format {
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "int32" => Self::Int32,
+            "byte" => Self::Base64,
+            "date-time" => Self::DateTime,
+            _ => return None,
+        })
+    }
+}
+
+impl Rules {
+    /// Whether they ask for nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        let ranges = [self.length, self.items, self.fields];
+        self.values.is_none()
+            && self.pattern.is_none()
+            && self.minimum.is_none()
+            && self.maximum.is_none()
+            && self.multiple_of.is_none()
+            && ranges.iter().all(|range| range.least.is_none() && range.most.is_none())
+            && self.all_of.is_empty()
+            && self.any_of.is_empty()
+            && self.one_of.is_empty()
+            && self.not.is_none()
+            && !self.has_expressions
+    }
+}
