@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::error::{ErrorKind, Result};
+use super::pulls::{self, path};
 use super::{Forge, MergeMethod, NewRequest, Repository, Request, State, Update};
 
 /// As many as a page has on a Gitea that nobody has configured otherwise.
@@ -72,11 +73,6 @@ impl From<PullRequest> for Request {
             state,
         }
     }
-}
-
-/// A path below a repository.
-fn path<'p>(at: &Repository<'p>, rest: &[&'p str]) -> Vec<&'p str> {
-    ["repos"].into_iter().chain(at.path.split('/')).chain(rest.iter().copied()).collect()
 }
 
 impl Gitea {
@@ -188,30 +184,11 @@ impl Forge for Gitea {
     }
 
     fn create(&self, at: &Repository<'_>, new: &NewRequest<'_>) -> Result<Request> {
-        let NewRequest { head, base, title, body, .. } = new;
-        let body = json!({"head": head, "base": base, "title": title, "body": body});
-        let call = at.api.write("open a pull request", Method::POST, &path(at, &["pulls"]), body);
-        at.api.ask::<PullRequest>(call).map(Request::from)
+        pulls::create::<PullRequest>(at, new, &[])
     }
 
     fn update(&self, at: &Repository<'_>, number: u64, update: &Update<'_>) -> Result<()> {
-        let mut body = json!({});
-        if let Some(title) = update.title {
-            body["title"] = title.into();
-        }
-        if let Some(text) = update.body {
-            body["body"] = text.into();
-        }
-        if update.close {
-            body["state"] = "closed".into();
-        }
-        let number = number.to_string();
-        at.api.tell(at.api.write(
-            "change a pull request",
-            Method::PATCH,
-            &path(at, &["pulls", &number]),
-            body,
-        ))
+        pulls::update(at, number, update)
     }
 
     fn label(&self, at: &Repository<'_>, number: u64, labels: &[&str]) -> Result<()> {
@@ -228,17 +205,11 @@ impl Forge for Gitea {
             };
             ids.push(id);
         }
-        let number = number.to_string();
-        let path = path(at, &["issues", &number, "labels"]);
-        at.api.tell(at.api.write("label a pull request", Method::POST, &path, json!({"labels": ids})))
+        pulls::label(at, number, &json!(ids))
     }
 
     fn ask_reviewers(&self, at: &Repository<'_>, number: u64, reviewers: &[String]) -> Result<()> {
-        let number = number.to_string();
-        let path = path(at, &["pulls", &number, "requested_reviewers"]);
-        let (people, teams) = super::people_and_teams(reviewers);
-        let body = json!({"reviewers": people, "team_reviewers": teams});
-        at.api.tell(at.api.write("ask for a review", Method::POST, &path, body))
+        pulls::ask_reviewers(at, number, reviewers)
     }
 
     fn merge_when_ready(&self, at: &Repository<'_>, request: &Request, method: MergeMethod) -> Result<()> {
@@ -254,8 +225,6 @@ impl Forge for Gitea {
     }
 
     fn comment(&self, at: &Repository<'_>, number: u64, text: &str) -> Result<()> {
-        let number = number.to_string();
-        let path = path(at, &["issues", &number, "comments"]);
-        at.api.tell(at.api.write("comment on a pull request", Method::POST, &path, json!({"body": text})))
+        pulls::comment(at, number, text)
     }
 }

@@ -1,12 +1,13 @@
 //! GitHub, and GitHub Enterprise. Pull requests are issues too, and labels and comments belong to those; merging them
 //! when they are ready is a matter of its GraphQL API.
 
-use reqwest::{Method, StatusCode};
+use reqwest::StatusCode;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::error::{Error, ErrorKind, Result};
+use super::pulls::{self, path};
 use super::{Forge, MergeMethod, NewRequest, Repository, Request, State, Update};
 
 /// As many as a page has.
@@ -95,11 +96,6 @@ impl From<PullRequest> for Request {
     }
 }
 
-/// A path below a repository.
-fn path<'p>(at: &Repository<'p>, rest: &[&'p str]) -> Vec<&'p str> {
-    ["repos"].into_iter().chain(at.path.split('/')).chain(rest.iter().copied()).collect()
-}
-
 impl Forge for GitHub {
     fn name(&self) -> &'static str {
         "GitHub"
@@ -184,44 +180,19 @@ impl Forge for GitHub {
     }
 
     fn create(&self, at: &Repository<'_>, new: &NewRequest<'_>) -> Result<Request> {
-        let NewRequest { head, base, title, body, draft } = new;
-        let body = json!({"head": head, "base": base, "title": title, "body": body, "draft": draft});
-        let call = at.api.write("open a pull request", Method::POST, &path(at, &["pulls"]), body);
-        at.api.ask::<PullRequest>(call).map(Request::from)
+        pulls::create::<PullRequest>(at, new, &[("draft", new.draft.into())])
     }
 
     fn update(&self, at: &Repository<'_>, number: u64, update: &Update<'_>) -> Result<()> {
-        let mut body = json!({});
-        if let Some(title) = update.title {
-            body["title"] = title.into();
-        }
-        if let Some(text) = update.body {
-            body["body"] = text.into();
-        }
-        if update.close {
-            body["state"] = "closed".into();
-        }
-        let number = number.to_string();
-        at.api.tell(at.api.write(
-            "change a pull request",
-            Method::PATCH,
-            &path(at, &["pulls", &number]),
-            body,
-        ))
+        pulls::update(at, number, update)
     }
 
     fn label(&self, at: &Repository<'_>, number: u64, labels: &[&str]) -> Result<()> {
-        let number = number.to_string();
-        let path = path(at, &["issues", &number, "labels"]);
-        at.api.tell(at.api.write("label a pull request", Method::POST, &path, json!({"labels": labels})))
+        pulls::label(at, number, &json!(labels))
     }
 
     fn ask_reviewers(&self, at: &Repository<'_>, number: u64, reviewers: &[String]) -> Result<()> {
-        let number = number.to_string();
-        let path = path(at, &["pulls", &number, "requested_reviewers"]);
-        let (people, teams) = super::people_and_teams(reviewers);
-        let body = json!({"reviewers": people, "team_reviewers": teams});
-        at.api.tell(at.api.write("ask for a review", Method::POST, &path, body))
+        pulls::ask_reviewers(at, number, reviewers)
     }
 
     fn merge_when_ready(&self, at: &Repository<'_>, request: &Request, method: MergeMethod) -> Result<()> {
@@ -246,9 +217,6 @@ impl Forge for GitHub {
     }
 
     fn comment(&self, at: &Repository<'_>, number: u64, text: &str) -> Result<()> {
-        let number = number.to_string();
-        let path = path(at, &["issues", &number, "comments"]);
-        let body: Value = json!({"body": text});
-        at.api.tell(at.api.write("comment on a pull request", Method::POST, &path, body))
+        pulls::comment(at, number, text)
     }
 }

@@ -18,6 +18,7 @@ mod links;
 mod mark;
 mod markdown;
 mod propose;
+mod pulls;
 
 #[cfg(test)]
 mod stand_in;
