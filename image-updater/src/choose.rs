@@ -2,8 +2,13 @@
 //!
 //! In: rules, tags, the tag that runs, the time. Out: a decision with a reason for every tag, or what is not known that
 //! it needs. The order of the tags does not matter.
+//!
+//! What only a registry knows of a tag is looked at last, from the best candidate on. Somebody who can ask is asked no
+//! further than to the first candidate that suits: nothing about those below it could change the decision.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use jiff::Timestamp;
 
@@ -17,6 +22,9 @@ use crate::tags::Tag;
 /// The rules by which one candidate is put above another.
 const ORDER: &str = "order";
 const TIE: &str = "tie";
+
+/// Finds out what a decision lacks about a tag; what it cannot find out, it leaves as it is.
+pub type Inquire<'i> = dyn Fn(&Gap) -> Result<Tag> + 'i;
 
 /// Checked criteria.
 #[derive(Debug)]
@@ -58,52 +66,108 @@ impl Rules {
         self.filters.wanted_platforms()
     }
 
-    /// Chooses a tag.
+    /// The tag of a question, where no other is looked at.
+    #[must_use]
+    pub fn watched<'q>(&self, question: &Question<'q>) -> Option<&'q str> {
+        question.tag.filter(|_| self.policy.watches())
+    }
+
+    /// Whether it matters when a tag was made.
+    #[must_use]
+    pub fn wants_age(&self) -> bool {
+        self.filters.wants_age()
+    }
+
+    /// Chooses a tag, with all known of every candidate that a rule looks at.
     ///
     /// # Errors
     /// If the rules need a tag that the question does not have.
     pub fn choose(&self, question: &Question<'_>, tags: &[Tag]) -> Result<Outcome> {
-        self.policy.choose(&Round { rules: self, question, tags })
+        self.policy.choose(&Round { rules: self, question, tags, inquire: None })
+    }
+
+    /// Chooses a tag, and asks about candidates from the best on until one suits. A policy whose order is made of what
+    /// has to be asked needs it all: what it lacks is the outcome then.
+    ///
+    /// # Errors
+    /// If the rules need a tag that the question does not have, or an inquiry fails.
+    pub fn choose_by_asking(
+        &self,
+        question: &Question<'_>,
+        tags: &[Tag],
+        inquire: &Inquire<'_>,
+    ) -> Result<Outcome> {
+        self.policy.choose(&Round { rules: self, question, tags, inquire: Some(inquire) })
     }
 }
 
 /// One choice.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Round<'r> {
     rules: &'r Rules,
     question: &'r Question<'r>,
     tags: &'r [Tag],
+    inquire: Option<&'r Inquire<'r>>,
 }
 
 /// Chooses by a policy.
 pub(crate) fn choose<P: Policy>(mut policy: P, round: &Round<'_>) -> Result<Outcome> {
-    let Round { rules, question, tags } = round;
+    let Round { rules, question, tags, .. } = round;
     let tag = question.current.or(question.tag);
     let value = tag.and_then(|tag| rules.filters.value_of_current(tag));
     let running = Running { watched: question.tag, tag, value };
     policy.bind(&running)?;
+    let stays = rules.filters.why_it_stays(tag, running.value.as_deref())?;
     let bound = if rules.allow_downgrade { Ok(None) } else { bound(&policy, &running, round) };
-    let judge = Judge { policy, running, bound, filters: &rules.filters, now: question.now };
+    let judge = Judge { policy, running, stays, bound, filters: &rules.filters, now: question.now };
 
-    let (mut kept, mut dropped, mut gaps) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sieve = Sieve::default();
     for tag in *tags {
         match judge.judge(tag) {
-            Ok(ranked) => kept.push(ranked),
-            Err(Refusal::Dropped(rule, reason)) => {
-                let tag = tag.name.clone();
-                dropped.push(Verdict { tag, verdict: Standing::Dropped, rule, reason });
-            }
-            Err(Refusal::Unknown(gap)) => gaps.push(gap),
+            Ok(ranked) => sieve.kept.push(ranked),
+            Err(refusal) => sieve.refuse(tag, refusal),
         }
     }
-    if !gaps.is_empty() {
-        gaps.sort();
-        gaps.dedup();
-        return Ok(Outcome::Incomplete(gaps));
+    if sieve.gaps.is_empty() {
+        sieve = judge.suit(sieve, round.inquire)?;
     }
-    kept.sort_by(|first, second| judge.compare(second, first));
-    dropped.sort_by(|first, second| first.tag.cmp(&second.tag));
-    Ok(Outcome::Decided(judge.decide(round, &kept, dropped)))
+    if sieve.gaps.is_empty() {
+        sieve.dropped.sort_by(|first, second| first.tag.cmp(&second.tag));
+        return Ok(Outcome::Decided(judge.decide(round, sieve)));
+    }
+    sieve.gaps.sort();
+    sieve.gaps.dedup();
+    Ok(Outcome::Incomplete(sieve.gaps))
+}
+
+/// What became of tags so far.
+struct Sieve<'t, R> {
+    kept: Vec<Ranked<'t, R>>,
+    dropped: Vec<Verdict>,
+    gaps: Vec<Gap>,
+    /// Those of the kept ones that nobody asked about, as a better one suits.
+    unasked: HashSet<&'t str>,
+    /// The best of the kept ones, with all that is known of it.
+    best: Option<Cow<'t, Tag>>,
+}
+
+impl<R> Default for Sieve<'_, R> {
+    fn default() -> Self {
+        let (kept, dropped, gaps) = (Vec::new(), Vec::new(), Vec::new());
+        Self { kept, dropped, gaps, unasked: HashSet::new(), best: None }
+    }
+}
+
+impl<R> Sieve<'_, R> {
+    fn refuse(&mut self, tag: &Tag, refusal: Refusal) {
+        match refusal {
+            Refusal::Unknown(gap) => self.gaps.push(gap),
+            Refusal::Dropped(rule, reason) => {
+                let tag = tag.name.clone();
+                self.dropped.push(Verdict { tag, verdict: Standing::Dropped, rule, reason });
+            }
+        }
+    }
 }
 
 /// Where the current tag stands. Nothing where it has no place in the order, or is gone and with it what is known of it.
@@ -130,14 +194,19 @@ fn bound<P: Policy>(policy: &P, running: &Running<'_>, round: &Round<'_>) -> Res
 struct Judge<'r, P: Policy> {
     policy: P,
     running: Running<'r>,
+    /// Why the current tag stays, where it does.
+    stays: Option<String>,
     bound: Result<Option<P::Rank>, Gap>,
     filters: &'r Filters,
     now: Timestamp,
 }
 
 impl<P: Policy> Judge<'_, P> {
-    /// The steps, cheap ones first: what the registry must be asked about a tag is asked last.
+    /// The steps that give a tag its place in the order, cheap ones first.
     fn judge<'t>(&'t self, tag: &'t Tag) -> Result<Ranked<'t, P::Rank>, Refusal> {
+        if let Some(reason) = self.stays.as_ref().filter(|_| self.running.tag != Some(&tag.name)) {
+            return Refusal::dropped("update-from", reason.clone());
+        }
         let value = self.filters.names(&tag.name)?;
         self.policy.looks_at(&tag.name)?;
         if P::READS_METADATA {
@@ -147,11 +216,65 @@ impl<P: Policy> Judge<'_, P> {
         let rank = self.policy.rank(&candidate)?;
         self.policy.admit(&rank)?;
         self.refuse_lower(&rank)?;
+        Ok(Ranked { tag, value: candidate.value, rank })
+    }
+
+    /// The steps that go by what the registry knows of a tag, from the best tag on.
+    fn suit<'t>(
+        &self,
+        sieve: Sieve<'t, P::Rank>,
+        inquire: Option<&Inquire<'_>>,
+    ) -> Result<Sieve<'t, P::Rank>> {
+        let Sieve { kept: mut candidates, dropped, .. } = sieve;
+        candidates.sort_by(|first, second| self.compare(second, first));
+        let mut sieve = Sieve { dropped, ..Sieve::default() };
+        for ranked in candidates {
+            let tag = ranked.tag;
+            let is_found = sieve.best.is_some();
+            let (known, suits) = self.suits_by(tag, inquire.filter(|_| !is_found))?;
+            match suits {
+                Ok(()) => sieve.best = sieve.best.take().or(Some(known)),
+                Err(Refusal::Unknown(_)) if is_found && inquire.is_some() => {
+                    sieve.unasked.insert(&tag.name);
+                }
+                Err(refusal) => {
+                    sieve.refuse(tag, refusal);
+                    // Without this answer there is no decision, so that no other is needed.
+                    if inquire.is_some() && !sieve.gaps.is_empty() {
+                        break;
+                    }
+                    continue;
+                }
+            }
+            sieve.kept.push(ranked);
+        }
+        Ok(sieve)
+    }
+
+    /// Whether a tag suits, with what an inquiry finds out about it; what is lacking twice cannot be had.
+    fn suits_by<'t>(
+        &self,
+        tag: &'t Tag,
+        inquire: Option<&Inquire<'_>>,
+    ) -> Result<(Cow<'t, Tag>, Result<(), Refusal>)> {
+        let (mut known, mut suits, mut asked) = (Cow::Borrowed(tag), self.suits(tag), None);
+        if let Some(inquire) = inquire {
+            while let Err(Refusal::Unknown(gap)) = &suits
+                && asked.as_ref() != Some(gap)
+            {
+                known = Cow::Owned(inquire(gap)?);
+                asked = Some(gap.clone());
+                suits = self.suits(&known);
+            }
+        }
+        Ok((known, suits))
+    }
+
+    fn suits(&self, tag: &Tag) -> Result<(), Refusal> {
         if !P::READS_METADATA {
             self.filters.platforms(tag)?;
         }
-        self.filters.age(tag, self.now)?;
-        Ok(Ranked { tag, value: candidate.value, rank })
+        self.filters.age(tag, self.now)
     }
 
     fn refuse_lower(&self, rank: &P::Rank) -> Result<(), Refusal> {
@@ -177,27 +300,30 @@ impl<P: Policy> Judge<'_, P> {
         self.running.tag == Some(&ranked.tag.name)
     }
 
-    fn decide(&self, round: &Round<'_>, kept: &[Ranked<'_, P::Rank>], dropped: Vec<Verdict>) -> Decision {
+    fn decide(&self, round: &Round<'_>, sieve: Sieve<'_, P::Rank>) -> Decision {
+        let Sieve { kept, dropped, unasked, best, .. } = sieve;
         let mut decisions = Vec::with_capacity(kept.len() + dropped.len());
         if let Some((best, rest)) = kept.split_first() {
             let (rule, reason) = self.why_chosen(best, rest.first());
             let tag = best.tag.name.clone();
             decisions.push(Verdict { tag, verdict: Standing::Chosen, rule, reason });
             decisions.extend(rest.iter().map(|other| {
-                let (rule, reason) = self.why_not_chosen(best, other);
+                let (rule, mut reason) = self.why_not_chosen(best, other);
+                if unasked.contains(&*other.tag.name) {
+                    reason.push_str(", and the registry was not asked more about it");
+                }
                 let tag = other.tag.name.clone();
                 Verdict { tag, verdict: Standing::Kept, rule, reason }
             }));
         }
         decisions.extend(dropped);
-        let best = kept.first().map(|best| best.tag);
         Decision {
             image: round.question.image.to_owned(),
             current: self.running.tag.map(str::to_owned),
-            chosen: best.map(|tag| tag.name.clone()),
-            digest: best.and_then(|tag| tag.digest.as_ref().map(ToString::to_string)),
+            chosen: best.as_ref().map(|tag| tag.name.clone()),
+            digest: best.as_ref().and_then(|tag| tag.digest.as_ref().map(ToString::to_string)),
             decisions,
-            warnings: self.policy.warning(kept).into_iter().chain(self.filter_warning(round)).collect(),
+            warnings: self.policy.warning(&kept).into_iter().chain(self.filter_warning(round)).collect(),
         }
     }
 

@@ -26,10 +26,16 @@ pub struct Criteria {
     pub prerelease: bool,
     /// For `semver`: a tag has three numbers, whatever the constraint and the current tag have.
     pub strict_versions: bool,
+    /// For `semver`: how far from the current version a tag may be.
+    pub update_scope: Option<Scope>,
+    /// For `semver` and `alphabetical`: numbers in words count by their value.
+    pub natural_order: bool,
+    /// Tags that may be updated, any of these; all where none is named.
+    pub update_from: Vec<UpdateFrom>,
     /// Tags that count: `any`, or `regexp:` and an expression.
     pub allow_tags: Option<String>,
     /// Tags that do not count.
-    pub ignore_tags: Vec<Ignored>,
+    pub ignore_tags: Vec<TagPattern>,
     /// An expression that tags match.
     pub filter_tags: Option<String>,
     /// What of a match is put in order.
@@ -52,6 +58,9 @@ impl Default for Criteria {
             keep_suffix: false,
             prerelease: false,
             strict_versions: false,
+            update_scope: None,
+            natural_order: false,
+            update_from: Vec::new(),
             allow_tags: None,
             ignore_tags: Vec::new(),
             filter_tags: None,
@@ -71,6 +80,8 @@ pub(crate) mod option {
     pub(crate) const KEEP_SUFFIX: &str = "keep-suffix";
     pub(crate) const PRERELEASE: &str = "prerelease";
     pub(crate) const STRICT_VERSIONS: &str = "strict-versions";
+    pub(crate) const UPDATE_SCOPE: &str = "update-scope";
+    pub(crate) const NATURAL_ORDER: &str = "natural-order";
 }
 
 impl Criteria {
@@ -83,15 +94,17 @@ impl Criteria {
             (option::KEEP_SUFFIX, self.keep_suffix),
             (option::PRERELEASE, self.prerelease),
             (option::STRICT_VERSIONS, self.strict_versions),
+            (option::UPDATE_SCOPE, self.update_scope.is_some()),
+            (option::NATURAL_ORDER, self.natural_order),
         ]
         .into_iter()
         .filter_map(|(name, is_set)| is_set.then_some(name))
     }
 }
 
-/// Tags that do not count.
+/// Tags, by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ignored {
+pub enum TagPattern {
     /// Those that a glob matches as a whole.
     Glob(String),
     /// Those that an expression matches somewhere.
@@ -101,7 +114,7 @@ pub enum Ignored {
 /// What stands before an expression where a glob might stand; no tag has a colon.
 pub(crate) const REGEXP: &str = "regexp:";
 
-impl Ignored {
+impl TagPattern {
     /// Reads a glob, or `regexp:` and an expression.
     #[must_use]
     pub fn read(text: &str) -> Self {
@@ -112,13 +125,56 @@ impl Ignored {
     }
 }
 
-impl fmt::Display for Ignored {
+impl fmt::Display for TagPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Glob(glob) => f.write_str(glob),
             Self::Expression(expression) => write!(f, "{REGEXP}{expression}"),
         }
     }
+}
+
+/// Tags that may be updated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UpdateFrom {
+    /// By their names.
+    Tags(TagPattern),
+    /// By a constraint on their versions.
+    Versions(String),
+}
+
+/// What stands before a constraint where a glob might stand.
+pub(crate) const SEMVER: &str = "semver:";
+
+impl UpdateFrom {
+    /// Reads a glob, or `regexp:` and an expression, or `semver:` and a constraint.
+    #[must_use]
+    pub fn read(text: &str) -> Self {
+        match text.strip_prefix(SEMVER) {
+            Some(constraint) => Self::Versions(constraint.to_owned()),
+            None => Self::Tags(TagPattern::read(text)),
+        }
+    }
+}
+
+impl fmt::Display for UpdateFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tags(pattern) => pattern.fmt(f),
+            Self::Versions(constraint) => write!(f, "{SEMVER}{constraint}"),
+        }
+    }
+}
+
+/// How far from the current version a tag may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Another patch version.
+    Patch,
+    /// Another minor version too.
+    Minor,
+    /// Any version.
+    Major,
 }
 
 /// Which end of an order is wanted.

@@ -39,8 +39,8 @@ mod table;
 pub mod tags;
 pub mod work;
 
-pub use choose::{Question, Rules};
-pub use criteria::{Age, Criteria, Ignored, Order};
+pub use choose::{Inquire, Question, Rules};
+pub use criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom};
 pub use decision::{Decision, Outcome, Standing, Verdict};
 pub use error::{Error, ErrorKind, Place};
 pub use filter::{Gap, Lack};

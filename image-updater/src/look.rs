@@ -1,8 +1,13 @@
 //! Looks at a registry for what a decision needs, and for nothing else.
 //!
 //! In: an image, its rules, a client. Out: a decision on a complete view. A policy that goes by versions costs the list
-//! of tags; only what the rules then find lacking is asked for. Refused: to decide while anything of that is not known.
+//! of tags; only what the rules then find lacking is asked for, and where platforms or ages matter, about one tag after
+//! the other from the best on, until one suits. Refused: to decide while anything of that is not known.
 
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -111,27 +116,45 @@ impl<'c> Look<'c> {
         let platforms = rules.platforms().iter().map(ToString::to_string).collect();
         let shared = Arc::clone(lock(&self.known).entry((repository.clone(), platforms)).or_default());
         let mut known = lock(&shared);
-        let mut tags = self.list(repository)?;
+        let known = RefCell::new(&mut *known);
+        // Who watches one tag need not know of the others, as long as that one is there.
+        let mut watched = rules.watched(question).filter(|_| self.client.is_some());
+        let mut tags = match watched {
+            Some(tag) => vec![Tag::named(tag)],
+            None => self.list(repository)?,
+        };
         for tag in &mut tags {
-            if let Some(known) = known.tags.get(&tag.name) {
+            if let Some(known) = known.borrow().tags.get(&tag.name) {
                 tag.clone_from(known);
             }
         }
+        // What was recorded is all there is to know.
+        let Some(client) = self.client else { return rules.choose(question, &tags)?.decided(question.image) };
+        let inquiry = Inquiry { client, repository, rules };
+        let inquire = |gap: &Gap| inquiry.learn(gap, &mut known.borrow_mut());
         loop {
-            let gaps = match rules.choose(question, &tags)? {
+            let gaps = match rules.choose_by_asking(question, &tags, &inquire)? {
                 Outcome::Incomplete(gaps) => gaps,
                 decided @ Outcome::Decided(_) => return decided.decided(question.image),
             };
+            let mut known = known.borrow_mut();
             // What a registry does not know of a tag, it does not know the second time either.
-            let Some(client) = self.client.filter(|_| !gaps.iter().any(|gap| known.asked.contains(gap)))
-            else {
+            if gaps.iter().any(|gap| known.asked.contains(gap)) {
                 return Outcome::Incomplete(gaps).decided(question.image);
-            };
-            let inquiry = Inquiry { client, repository, rules };
-            for tag in inquiry.fill(&mut tags, &gaps)? {
-                known.tags.insert(tag.name.clone(), tag);
             }
-            known.asked.extend(gaps);
+            match (inquiry.fill(&mut tags, &gaps), watched.take()) {
+                (Ok(filled), _) => {
+                    known.tags.extend(filled.into_iter().map(|tag| (tag.name.clone(), tag)));
+                    known.asked.extend(gaps);
+                }
+                (Err(error), Some(watched)) => {
+                    tags = self.list(repository)?;
+                    if tags.iter().any(|tag| tag.name == watched) {
+                        return Err(error);
+                    }
+                }
+                (Err(error), None) => return Err(error),
+            }
         }
     }
 
@@ -176,6 +199,19 @@ struct Inquiry<'i> {
 }
 
 impl Inquiry<'_> {
+    /// A tag with a gap filled, as far as the registry fills it.
+    fn learn(&self, gap: &Gap, known: &mut Known) -> Result<Tag> {
+        let before = known.tags.remove(&gap.tag).unwrap_or_else(|| Tag::named(&gap.tag));
+        let tag = if known.asked.insert(gap.clone()) {
+            let answer = self.ask(&before, &[gap.lacks])?;
+            joined(before, answer)
+        } else {
+            before
+        };
+        known.tags.insert(tag.name.clone(), tag.clone());
+        Ok(tag)
+    }
+
     /// Fills gaps, several at once, and gives what is filled; the first failure ends it, as there is no decision then.
     fn fill(&self, tags: &mut [Tag], gaps: &[Gap]) -> Result<Vec<Tag>> {
         let mut places: HashMap<String, usize> = HashMap::with_capacity(tags.len());
@@ -186,28 +222,27 @@ impl Inquiry<'_> {
         for gap in gaps {
             wanted.entry(&gap.tag).or_default().push(gap.lacks);
         }
-        let wanted: Vec<(&str, Vec<Lack>)> = wanted.into_iter().collect();
+        let tag = |(name, lacks)| Some((places.get(name).and_then(|place| tags.get(*place))?.clone(), lacks));
+        let wanted: Vec<(Tag, Vec<Lack>)> = wanted.into_iter().filter_map(tag).collect();
         let answers = self.ask_all(&wanted)?;
         let mut filled = Vec::with_capacity(answers.len());
         for answer in answers {
             if let Some(place) = places.get(&answer.name) {
                 let tag = &mut tags[*place];
-                tag.created = answer.created.or(tag.created);
-                tag.digest = answer.digest.or_else(|| tag.digest.take());
-                tag.platforms = answer.platforms.or_else(|| tag.platforms.take());
+                *tag = joined(std::mem::take(tag), answer);
                 filled.push(tag.clone());
             }
         }
         Ok(filled)
     }
 
-    fn ask_all(&self, wanted: &[(&str, Vec<Lack>)]) -> Result<Vec<Tag>> {
+    fn ask_all(&self, wanted: &[(Tag, Vec<Lack>)]) -> Result<Vec<Tag>> {
         let next = AtomicUsize::new(0);
         let answers = Mutex::new(Vec::with_capacity(wanted.len()));
         let failure: Mutex<Option<Error>> = Mutex::new(None);
         let work = || {
-            while let Some((name, lacks)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                match self.ask(name, lacks) {
+            while let Some((tag, lacks)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match self.ask(tag, lacks) {
                     Ok(tag) => lock(&answers).push(tag),
                     Err(error) => {
                         lock(&failure).get_or_insert(error);
@@ -228,14 +263,20 @@ impl Inquiry<'_> {
         }
     }
 
-    fn ask(&self, name: &str, lacks: &[Lack]) -> Result<Tag> {
-        let reference = self.repository.with_tag(name)?;
+    /// What the registry says of a tag. What its digest is known of is asked for by that: it may be in the cache, and is
+    /// still what the tag was when the digest was read.
+    fn ask(&self, tag: &Tag, lacks: &[Lack]) -> Result<Tag> {
+        let name = &tag.name;
+        let reference = match &tag.digest {
+            Some(digest) => self.repository.with_digest(digest.clone()),
+            None => self.repository.with_tag(name)?,
+        };
         if lacks.iter().all(|lack| *lack == Lack::Digest) {
             // Registries do not count this as a download.
             let digest = self.client.digest(&reference)?;
             return Ok(Tag { digest: Some(digest), ..Tag::named(name) });
         }
-        let created = lacks.contains(&Lack::Created);
+        let created = lacks.contains(&Lack::Created) || self.rules.wants_age();
         let wanted = Wanted { platforms: self.rules.platforms().to_vec(), created, labels: false };
         let image = self.client.image(&reference, &wanted)?;
         Ok(Tag {
@@ -244,6 +285,16 @@ impl Inquiry<'_> {
             platforms: Some(image.platforms),
             ..Tag::named(name)
         })
+    }
+}
+
+/// A tag with what an answer adds to it.
+fn joined(tag: Tag, answer: Tag) -> Tag {
+    Tag {
+        created: answer.created.or(tag.created),
+        digest: answer.digest.or(tag.digest),
+        platforms: answer.platforms.or(tag.platforms),
+        ..tag
     }
 }
 

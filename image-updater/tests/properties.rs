@@ -65,7 +65,7 @@ fn criteria() -> impl Strategy<Value = Criteria> {
             order: (has_order && descending).then_some(Order::Descending),
             prerelease: is("semver") && first,
             keep_suffix: is("semver") && second,
-            ignore_tags: vec![image_updater::Ignored::Glob("debug-*".to_owned())],
+            ignore_tags: vec![image_updater::TagPattern::Glob("debug-*".to_owned())],
             min_age: aged.then(|| "1s".parse().expect("an age")),
             ..Criteria::default()
         }

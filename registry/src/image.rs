@@ -68,9 +68,13 @@ impl Image {
     /// The platforms among those that are wanted for which there is no image.
     #[must_use]
     pub fn lacks<'w>(&self, wanted: &'w [Platform]) -> Vec<&'w Platform> {
-        let has = |wanted: &Platform| self.platforms.iter().any(|platform| platform.satisfies(wanted));
-        wanted.iter().filter(|platform| !has(platform)).collect()
+        lacking(&self.platforms, wanted).collect()
     }
+}
+
+/// The platforms among those that are wanted which are not there.
+fn lacking<'w>(there: &[Platform], wanted: &'w [Platform]) -> impl Iterator<Item = &'w Platform> {
+    wanted.iter().filter(move |wanted| !there.iter().any(|there| there.satisfies(wanted)))
 }
 
 /// Finds out what is wanted.
@@ -100,14 +104,17 @@ impl Inspection<'_> {
 
     fn index(&self, manifest: &Manifest, index: Index) -> Result<Image> {
         let images = self.images(manifest, &index)?;
-        let platforms = images.iter().filter_map(|image| image.platform.clone()).collect();
+        let platforms: Vec<Platform> = images.iter().filter_map(|image| image.platform.clone()).collect();
+        // What lacks a platform is of no use, and neither is its date.
+        let wants_date = self.wanted.created && lacking(&platforms, &self.wanted.platforms).next().is_none();
         let matters: Vec<&Descriptor> = images.into_iter().filter(|image| self.matters(image)).collect();
         let mut labels = BTreeMap::new();
         let of_index = created_in(&index.annotations);
-        let mut youngest = of_index;
+        // The youngest is known only where the age of each is.
+        let mut ages = Vec::with_capacity(matters.len());
         for (place, image) in matters.iter().enumerate() {
             let of_entry = created_in(&image.annotations);
-            let needs_date = self.wanted.created && of_index.is_none() && of_entry.is_none();
+            let needs_date = wants_date && of_index.is_none() && of_entry.is_none();
             let needs_labels = self.wanted.labels && place == 0;
             let mut created = of_entry;
             if needs_date || needs_labels {
@@ -118,12 +125,11 @@ impl Inspection<'_> {
                     labels.extend(single.annotations);
                 }
             }
-            if of_index.is_none() {
-                youngest = youngest.max(created);
-            }
+            ages.push(created);
         }
+        let youngest = ages.into_iter().collect::<Option<Vec<_>>>().and_then(|ages| ages.into_iter().max());
         labels.extend(index.annotations);
-        let created = youngest.filter(|_| self.wanted.created);
+        let created = of_index.or(youngest).filter(|_| self.wanted.created);
         Ok(Image { digest: manifest.digest.clone(), platforms, created, labels })
     }
 

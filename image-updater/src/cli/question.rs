@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::registry_flags::RegistryFlags;
 use crate::choose::{Question, Rules};
-use crate::criteria::{Criteria, Ignored, Order};
+use crate::criteria::{Criteria, Order, Scope, TagPattern, UpdateFrom};
 use crate::decision::Decision;
 use crate::error::{Error, ErrorKind, Result};
 use crate::look::Look;
@@ -75,6 +75,16 @@ struct CriteriaFlags {
     /// semver: a tag needs three numbers, whatever the constraint and the current tag have
     #[arg(long)]
     strict_versions: bool,
+    /// semver: how far from the current version a tag may be
+    #[arg(long, value_name = "SCOPE")]
+    update_scope: Option<ScopeFlag>,
+    /// semver, alphabetical: numbers in words count by their value, so that `rc10` is above `rc9`
+    #[arg(long)]
+    natural_order: bool,
+    /// Current tags that may be updated, as a glob, or `regexp:` and an expression, or `semver:` and a constraint; any
+    /// other stays; may be repeated
+    #[arg(long, value_name = "MATCH", action = ArgAction::Append, allow_hyphen_values = true)]
+    update_from: Vec<String>,
     /// How long a tag must have been there, such as `3d` or `1h30m`
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     min_age: Option<String>,
@@ -93,11 +103,27 @@ enum OrderFlag {
     Desc,
 }
 
+/// A scope, as typed.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum ScopeFlag {
+    /// Another patch version
+    Patch,
+    /// Another minor version too
+    Minor,
+    /// Any version
+    Major,
+}
+
 impl CriteriaFlags {
     fn criteria(self) -> Result<Criteria> {
         let order = |flag| match flag {
             OrderFlag::Asc => Order::Ascending,
             OrderFlag::Desc => Order::Descending,
+        };
+        let scope = |flag| match flag {
+            ScopeFlag::Patch => Scope::Patch,
+            ScopeFlag::Minor => Scope::Minor,
+            ScopeFlag::Major => Scope::Major,
         };
         Ok(Criteria {
             strategy: self.update_strategy,
@@ -107,8 +133,11 @@ impl CriteriaFlags {
             keep_suffix: self.keep_suffix,
             prerelease: self.prerelease,
             strict_versions: self.strict_versions,
+            update_scope: self.update_scope.map(scope),
+            natural_order: self.natural_order,
+            update_from: self.update_from.iter().map(|text| UpdateFrom::read(text)).collect(),
             allow_tags: self.allow_tags,
-            ignore_tags: self.ignore_tags.into_iter().map(Ignored::Glob).collect(),
+            ignore_tags: self.ignore_tags.into_iter().map(TagPattern::Glob).collect(),
             filter_tags: self.filter_tags,
             extract: self.extract,
             min_age: self.min_age.map(|age| age.parse()).transpose()?,

@@ -12,7 +12,7 @@ use registry::Reference;
 use super::file::{self, Credentials, Registry, SigningKey};
 use crate::change::Named;
 use crate::choose::Rules;
-use crate::criteria::{Age, Criteria, Ignored, Order};
+use crate::criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom};
 use crate::edit::{Options, Parts, TARGETS};
 use crate::error::{Error, Place, Result};
 use crate::forge::{BodyTemplate, MergeMethod};
@@ -303,6 +303,11 @@ fn criteria(policy: &file::Policy) -> Result<Criteria> {
         file::Order::Asc => Order::Ascending,
         file::Order::Desc => Order::Descending,
     };
+    let scope = |scope| match scope {
+        file::Scope::Patch => Scope::Patch,
+        file::Scope::Minor => Scope::Minor,
+        file::Scope::Major => Scope::Major,
+    };
     let default = Criteria::default();
     Ok(Criteria {
         strategy: policy.strategy.unwrap_or(default.strategy),
@@ -312,8 +317,11 @@ fn criteria(policy: &file::Policy) -> Result<Criteria> {
         keep_suffix: policy.keep_suffix,
         prerelease: policy.prerelease,
         strict_versions: policy.strict_versions,
+        update_scope: policy.update_scope.map(scope),
+        natural_order: policy.natural_order,
+        update_from: policy.update_from.iter().map(|text| UpdateFrom::read(text)).collect(),
         allow_tags: policy.allow_tags,
-        ignore_tags: policy.ignore_tags.iter().map(|text| Ignored::read(text)).collect(),
+        ignore_tags: policy.ignore_tags.iter().map(|text| TagPattern::read(text)).collect(),
         filter_tags: policy.filter_tags,
         extract: policy.extract,
         min_age: policy.min_age.map(|age| age.parse()).transpose()?,

@@ -325,6 +325,15 @@ pub(super) struct Policy {
     /// semver: a tag has three numbers, whatever the constraint and the current tag have.
     #[serde(default)]
     pub(super) strict_versions: bool,
+    /// semver: how far from the current version a tag may be.
+    pub(super) update_scope: Option<Scope>,
+    /// semver, alphabetical: numbers in words count by their value, so that `rc10` is above `rc9`.
+    #[serde(default)]
+    pub(super) natural_order: bool,
+    /// Current tags that may be updated, as globs, or `regexp:` and an expression, or `semver:` and a constraint; any other
+    /// stays.
+    #[serde(default)]
+    pub(super) update_from: Vec<String>,
     /// Tags that count: `any`, or `regexp:` and an expression.
     pub(super) allow_tags: Option<String>,
     /// Tags that do not count, as globs, or `regexp:` and an expression.
@@ -349,6 +358,18 @@ pub(super) struct Policy {
 pub(super) enum Order {
     Asc,
     Desc,
+}
+
+/// How far from the current version a tag may be.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Scope {
+    /// Another patch version.
+    Patch,
+    /// Another minor version too.
+    Minor,
+    /// Any version.
+    Major,
 }
 
 /// A place that versions are written to.

@@ -8,7 +8,7 @@ use yamledit::{Edits, File, New};
 use super::Found;
 use crate::change::Named;
 use crate::config::{Credentials, Registry};
-use crate::criteria::{Criteria, Order};
+use crate::criteria::{Criteria, Order, Scope};
 use crate::error::{Error, Result};
 use crate::work::{Batch, Delivery, Files, PullRequest, Spot, Update, Words};
 
@@ -161,6 +161,15 @@ fn policy(criteria: &Criteria) -> Entries {
     put_bool(&mut entries, "keepSuffix", criteria.keep_suffix);
     put_bool(&mut entries, "prerelease", criteria.prerelease);
     put_bool(&mut entries, "strictVersions", criteria.strict_versions);
+    let scope = criteria.update_scope.map(|scope| match scope {
+        Scope::Patch => "patch",
+        Scope::Minor => "minor",
+        Scope::Major => "major",
+    });
+    put(&mut entries, "updateScope", scope);
+    put_bool(&mut entries, "naturalOrder", criteria.natural_order);
+    let updated: Vec<String> = criteria.update_from.iter().map(ToString::to_string).collect();
+    put_strings(&mut entries, "updateFrom", &updated);
     put(&mut entries, "allowTags", criteria.allow_tags.as_deref());
     let ignored: Vec<String> = criteria.ignore_tags.iter().map(ToString::to_string).collect();
     put_strings(&mut entries, "ignoreTags", &ignored);

@@ -5,6 +5,7 @@
 
 mod names;
 mod pattern;
+mod update_from;
 
 use std::borrow::Cow;
 
@@ -12,7 +13,7 @@ use jiff::Timestamp;
 use registry::Platform;
 
 use crate::criteria::{Age, Criteria};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tags::Tag;
 
 /// Why a tag is no candidate.
@@ -61,6 +62,7 @@ pub(crate) struct Filters {
     allow: names::Allow,
     ignore: names::Ignore,
     pattern: Option<pattern::Pattern>,
+    updatable: update_from::Updatable,
     platforms: Vec<Platform>,
     min_age: Option<Age>,
 }
@@ -71,6 +73,7 @@ impl Filters {
             allow: names::Allow::new(criteria.allow_tags.as_deref())?,
             ignore: names::Ignore::new(&criteria.ignore_tags)?,
             pattern: pattern::Pattern::new(criteria.filter_tags.as_deref(), criteria.extract.as_deref())?,
+            updatable: update_from::Updatable::new(criteria)?,
             platforms: criteria.platforms.clone(),
             min_age: criteria.min_age.clone(),
         })
@@ -87,6 +90,28 @@ impl Filters {
     pub(crate) fn value_of_current<'t>(&self, tag: &'t str) -> Option<Cow<'t, str>> {
         let Some(pattern) = &self.pattern else { return Some(Cow::Borrowed(tag)) };
         pattern.value(tag).ok().or_else(|| (!pattern.extracts()).then_some(Cow::Borrowed(tag)))
+    }
+
+    /// Why the current tag stays, where it is none that may be updated.
+    ///
+    /// # Errors
+    /// If there is no current tag to tell by.
+    pub(crate) fn why_it_stays(&self, tag: Option<&str>, value: Option<&str>) -> Result<Option<String>> {
+        if !self.updatable.is_limited() {
+            return Ok(None);
+        }
+        let tag = tag.ok_or_else(|| {
+            let error = Error::input("`update-from` does not know which tag runs: there is no current tag");
+            error.hint("give the tag that runs, as `current` or with the image")
+        })?;
+        let updatable = &self.updatable;
+        Ok((!updatable.has(tag, value))
+            .then(|| format!("the current tag `{tag}` stays, as only {updatable} may be updated")))
+    }
+
+    /// Whether when a tag was made is asked for.
+    pub(crate) fn wants_age(&self) -> bool {
+        self.min_age.is_some()
     }
 
     /// The platforms that are asked for.

@@ -5,7 +5,7 @@ use std::fmt;
 use goregex::{Regex, glob};
 
 use super::Refusal;
-use crate::criteria::{Ignored, REGEXP};
+use crate::criteria::{REGEXP, TagPattern};
 use crate::error::{Error, Result};
 
 /// Tags that are allowed: `any`, or `regexp:` and what a tag matches somewhere.
@@ -16,9 +16,9 @@ pub(super) struct Allow(Option<Regex>);
 #[derive(Debug)]
 pub(super) struct Ignore(Vec<Pattern>);
 
-/// What ignored tags match: a glob as a whole, or an expression somewhere.
+/// What tags match: a glob as a whole, or an expression somewhere.
 #[derive(Debug)]
-enum Pattern {
+pub(super) enum Pattern {
     Glob(String),
     Expression(Regex),
 }
@@ -47,7 +47,7 @@ impl Allow {
 }
 
 impl Ignore {
-    pub(super) fn new(ignored: &[Ignored]) -> Result<Self> {
+    pub(super) fn new(ignored: &[TagPattern]) -> Result<Self> {
         ignored.iter().map(Pattern::new).collect::<Result<_>>().map(Self)
     }
 
@@ -60,10 +60,10 @@ impl Ignore {
 }
 
 impl Pattern {
-    fn new(ignored: &Ignored) -> Result<Self> {
-        let glob = match ignored {
-            Ignored::Expression(expression) => return unblanked(expression).map(Self::Expression),
-            Ignored::Glob(glob) => glob,
+    pub(super) fn new(pattern: &TagPattern) -> Result<Self> {
+        let glob = match pattern {
+            TagPattern::Expression(expression) => return unblanked(expression).map(Self::Expression),
+            TagPattern::Glob(glob) => glob,
         };
         // Any text will do: faults are looked for in all of a pattern.
         if glob::matches(glob, "").is_err() {
@@ -73,7 +73,7 @@ impl Pattern {
         Ok(Self::Glob(glob.clone()))
     }
 
-    fn matches(&self, tag: &str) -> bool {
+    pub(super) fn matches(&self, tag: &str) -> bool {
         match self {
             Self::Glob(pattern) => glob::matches(pattern, tag).unwrap_or(true),
             Self::Expression(expression) => expression.is_match(tag),
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_ignoring_expression_is_not_anchored() {
-        let ignore = Ignore::new(&[Ignored::read(r"regexp:\.sig$")]).unwrap();
+        let ignore = Ignore::new(&[TagPattern::read(r"regexp:\.sig$")]).unwrap();
         assert_eq!(ignore.check("a.sig"), Refusal::dropped("ignore-tags", r"ignored by `regexp:\.sig$`"));
         assert!(ignore.check("a.signed").is_ok());
     }
@@ -139,18 +139,18 @@ mod tests {
     /// As a glob is all that a flag of Argo CD Image Updater can hold.
     #[test]
     fn a_glob_that_looks_like_an_expression_matches_no_tag() {
-        let ignore = Ignore::new(&[Ignored::Glob("regexp:^1".to_owned())]).unwrap();
+        let ignore = Ignore::new(&[TagPattern::Glob("regexp:^1".to_owned())]).unwrap();
         assert!(ignore.check("1.2").is_ok());
     }
 
     #[test]
     fn a_glob_is_for_the_whole_tag() {
-        let ignore = Ignore::new(&["*-debug", "1.[34]"].map(Ignored::read)).unwrap();
+        let ignore = Ignore::new(&["*-debug", "1.[34]"].map(TagPattern::read)).unwrap();
         assert_eq!(ignore.check("1-debug"), Refusal::dropped("ignore-tags", "ignored by `*-debug`"));
         assert_eq!(ignore.check("1.4"), Refusal::dropped("ignore-tags", "ignored by `1.[34]`"));
         assert!(ignore.check("1.40").is_ok());
         for pattern in ["regexp:(", "regexp: a", "[", "a\\", "a[b", "x*[]a]"] {
-            assert!(Ignore::new(&[Ignored::read(pattern)]).is_err(), "{pattern}");
+            assert!(Ignore::new(&[TagPattern::read(pattern)]).is_err(), "{pattern}");
         }
     }
 }

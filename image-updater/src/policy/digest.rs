@@ -15,6 +15,7 @@ pub(super) struct Digest {
 impl Policy for Digest {
     const NAME: &'static str = "digest";
     const READS_METADATA: bool = true;
+    const WATCHES: bool = true;
     type Rank = ();
 
     fn new(_criteria: &Criteria) -> Result<Self> {

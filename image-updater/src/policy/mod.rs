@@ -38,6 +38,8 @@ const POLICIES: &[Entry] = &[
 /// The policy where none is named.
 pub(crate) const DEFAULT: &str = semver::Semver::NAME;
 
+pub(crate) use semver::{constraints, version};
+
 /// The policy that watches one tag.
 pub(crate) const DIGEST: &str = digest::Digest::NAME;
 
@@ -53,6 +55,8 @@ pub(crate) trait Policy: Clone + fmt::Debug + Send + Sync + 'static {
     const USES: &'static [&'static str] = &[];
     /// Whether it looks at more of a tag than its name.
     const READS_METADATA: bool = false;
+    /// Whether it looks at no tag but the one that the image is named with.
+    const WATCHES: bool = false;
     /// Where a tag stands in its order.
     type Rank;
 
@@ -150,11 +154,18 @@ pub(crate) struct Ranked<'t, R> {
 /// A policy with its criteria.
 pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     fn choose(&self, round: &Round<'_>) -> Result<Outcome>;
+
+    /// Whether it looks at no tag but the one that the image is named with.
+    fn watches(&self) -> bool;
 }
 
 impl<P: Policy> Chooser for P {
     fn choose(&self, round: &Round<'_>) -> Result<Outcome> {
         choose::choose(self.clone(), round)
+    }
+
+    fn watches(&self) -> bool {
+        P::WATCHES
     }
 }
 

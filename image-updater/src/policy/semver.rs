@@ -1,15 +1,17 @@
 //! `semver`: the highest version that a constraint allows, in the dialect of Masterminds' semver.
 //!
 //! A tag counts as a version with three numbers, or with as few as the constraint or the current tag has. A commit id
-//! of digits is none. With `strict_versions` it always is three numbers. Pre-releases count only when they are asked for. With `keep_suffix` what follows the version is no
-//! pre-release but a flavour, such as `-alpine3.20`, and must be that of the current tag.
+//! of digits is none. With `strict_versions` it always is three numbers. Pre-releases count only when they are asked for.
+//! With `keep_suffix` what follows the version is no pre-release but a flavour, such as `-alpine3.20`, and must be that of
+//! the current tag. With `update_scope` a tag must have the first numbers of the current one. With `natural_order`
+//! pre-releases are in the order in which people read them; constraints go by Masterminds' all the same.
 
 use std::cmp::Ordering;
 
 use gotemplate::semver::{Constraints, Version};
 
 use super::{Candidate, Policy, Ranked, Running, Words, natural};
-use crate::criteria::{Criteria, option};
+use crate::criteria::{Criteria, Scope, option};
 use crate::error::{Error, Result};
 use crate::filter::Refusal;
 
@@ -29,6 +31,10 @@ pub(super) struct Semver {
     strict_versions: bool,
     /// The suffix of the current tag, where it is kept.
     suffix: String,
+    scope: Option<Scope>,
+    /// The current version, where it bounds the scope.
+    center: Option<Version>,
+    natural_order: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -50,8 +56,14 @@ pub(super) struct Rank {
 
 impl Policy for Semver {
     const NAME: &'static str = "semver";
-    const USES: &'static [&'static str] =
-        &[option::SEMVER_CONSTRAINT, option::KEEP_SUFFIX, option::PRERELEASE, option::STRICT_VERSIONS];
+    const USES: &'static [&'static str] = &[
+        option::SEMVER_CONSTRAINT,
+        option::KEEP_SUFFIX,
+        option::PRERELEASE,
+        option::STRICT_VERSIONS,
+        option::UPDATE_SCOPE,
+        option::NATURAL_ORDER,
+    ];
     type Rank = Rank;
 
     fn new(criteria: &Criteria) -> Result<Self> {
@@ -65,25 +77,33 @@ impl Policy for Semver {
             parts: fewest.filter(|_| !criteria.strict_versions).map_or(PARTS, |fewest| fewest.min(PARTS)),
             strict_versions: criteria.strict_versions,
             suffix: String::new(),
+            scope: criteria.update_scope,
+            center: None,
+            natural_order: criteria.natural_order,
         })
     }
 
     fn bind(&mut self, running: &Running<'_>) -> Result<()> {
         let current = running.value.as_deref().and_then(|value| self.read(value).ok());
+        let needed = |option: &str, what: &str| {
+            let why = match running.tag {
+                Some(tag) => format!("the current tag `{tag}` is no version"),
+                None => "there is no current tag".to_owned(),
+            };
+            let error = Error::input(format!("`{option}` does not know {what}: {why}"));
+            error.hint("give the tag that runs, as `current` or with the image")
+        };
         if let Some(current) = current.as_ref().filter(|_| !self.strict_versions) {
             self.parts = self.parts.min(current.parts);
         }
         if self.keep_suffix {
-            let why = || match running.tag {
-                Some(tag) => format!("the current tag `{tag}` is no version"),
-                None => "there is no current tag".to_owned(),
-            };
-            let current = current.ok_or_else(|| {
-                let error =
-                    Error::input(format!("`keep-suffix` does not know which suffix to keep: {}", why()));
-                error.hint("give the tag that runs, as `current` or with the image")
-            })?;
-            self.suffix = current.suffix;
+            let current =
+                current.as_ref().ok_or_else(|| needed(option::KEEP_SUFFIX, "which suffix to keep"))?;
+            self.suffix.clone_from(&current.suffix);
+        }
+        if self.scope.is_some() {
+            let current = current.ok_or_else(|| needed(option::UPDATE_SCOPE, "from which version to go"))?;
+            self.center = Some(current.version);
         }
         Ok(())
     }
@@ -106,6 +126,7 @@ impl Policy for Semver {
             let number = if parts == 1 { "part" } else { "parts" };
             return Refusal::dropped("parts", format!("{parts} {number}, where a version needs {needed}"));
         }
+        self.check_scope(&rank.version)?;
         let is_prerelease = !rank.version.prerelease().is_empty();
         match &self.constraint {
             Some(constraint) => constraint.check(&rank.version, is_prerelease),
@@ -117,7 +138,11 @@ impl Policy for Semver {
     }
 
     fn compare(&self, first: &Rank, second: &Rank) -> Ordering {
-        first.version.compare(&second.version)
+        if self.natural_order {
+            natural::compare_versions(&first.version, &second.version)
+        } else {
+            first.version.compare(&second.version)
+        }
     }
 
     fn prefer(&self, first: &Ranked<'_, Rank>, second: &Ranked<'_, Rank>) -> (Ordering, &'static str) {
@@ -142,6 +167,9 @@ impl Policy for Semver {
 
     /// Words such as `rc10` are compared as text.
     fn warning(&self, candidates: &[Ranked<'_, Rank>]) -> Option<String> {
+        if self.natural_order {
+            return None;
+        }
         let (best, rest) = candidates.split_first()?;
         let numbers = |version: &Version| (version.major(), version.minor(), version.patch());
         let of_one_release = rest.iter().filter(|other| {
@@ -152,7 +180,7 @@ impl Policy for Semver {
         let is_above = |other: &&Ranked<'_, Rank>| natural::compare(&pre(other), &pre(best)).is_gt();
         let other = of_one_release.into_iter().filter(|_| !pre(best).is_empty()).find(is_above)?;
         Some(format!(
-            "`{}` sorts below `{}`, as versions compare words as text; `rc.10` would be above `rc.9`",
+            "`{}` sorts below `{}`, as versions compare words as text; `natural-order` goes by their numbers",
             other.tag.name, best.tag.name
         ))
     }
@@ -161,23 +189,57 @@ impl Policy for Semver {
 impl Semver {
     /// Reads a version, or says what a text is not.
     fn read(&self, value: &str) -> Result<Rank, &'static str> {
-        let split = value.find('-').filter(|_| self.keep_suffix).unwrap_or(value.len());
-        let (text, suffix) = value.split_at(split);
-        if text.len() >= COMMIT_ID_LEN && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err("version but digits only, as a commit id has");
-        }
-        let version = Version::parse(text).map_err(|_| "version")?;
-        let numbers = text.split(['-', '+']).next().unwrap_or_default();
-        Ok(Rank { version, parts: numbers.split('.').count(), suffix: suffix.to_owned() })
+        read(value, self.keep_suffix)
     }
+
+    fn check_scope(&self, version: &Version) -> Result<(), Refusal> {
+        let (Some(scope), Some(center)) = (self.scope, &self.center) else { return Ok(()) };
+        let (major, minor) = (center.major(), center.minor());
+        let (is_near, within) = match scope {
+            Scope::Major => return Ok(()),
+            Scope::Minor => (version.major() == major, format!("{major}.x")),
+            Scope::Patch => {
+                ((version.major(), version.minor()) == (major, minor), format!("{major}.{minor}.x"))
+            }
+        };
+        if is_near {
+            return Ok(());
+        }
+        Refusal::dropped(option::UPDATE_SCOPE, format!("not within {within}, as the current tag is"))
+    }
+}
+
+/// Reads a version, or says what a text is not.
+fn read(value: &str, keeps_suffix: bool) -> Result<Rank, &'static str> {
+    let split = value.find('-').filter(|_| keeps_suffix).unwrap_or(value.len());
+    let (text, suffix) = value.split_at(split);
+    if text.len() >= COMMIT_ID_LEN && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err("version but digits only, as a commit id has");
+    }
+    let version = Version::parse(text).map_err(|_| "version")?;
+    let numbers = text.split(['-', '+']).next().unwrap_or_default();
+    Ok(Rank { version, parts: numbers.split('.').count(), suffix: suffix.to_owned() })
+}
+
+/// The version of a tag, as this policy reads it.
+pub(crate) fn version(value: &str, keeps_suffix: bool) -> Option<Version> {
+    read(value, keeps_suffix).ok().map(|rank| rank.version)
+}
+
+/// Reads a constraint.
+///
+/// # Errors
+/// If it is none.
+pub(crate) fn constraints(text: &str) -> Result<Constraints> {
+    Constraints::parse(text).map_err(|error| {
+        let error = Error::input(format!("`{text}` is no constraint on versions: {error}"));
+        error.hint("write `^1.2`, `~1.2.3`, `1.x`, `>=1.2 <3` or several with `||` between them")
+    })
 }
 
 impl Constraint {
     fn new(text: &str, prerelease: bool) -> Result<Self> {
-        let mut strict = Constraints::parse(text).map_err(|error| {
-            let error = Error::input(format!("`{text}` is no constraint on versions: {error}"));
-            error.hint("write `^1.2`, `~1.2.3`, `1.x`, `>=1.2 <3` or several with `||` between them")
-        })?;
+        let mut strict = constraints(text)?;
         strict.include_prereleases = prerelease;
         let mut open = strict.clone();
         open.include_prereleases = true;

@@ -85,13 +85,15 @@ impl<'b> Sought<'b> {
         Ok(Self { update, rules, repository, pins_digest, places, standing })
     }
 
-    /// The tags that a decision has to be made for: each that stands somewhere, or none. A digest has no order.
+    /// The tags that a decision has to be made for: each that stands somewhere, or none. A digest has no order, and what
+    /// stands matters only where not all may be updated.
     pub(super) fn currents(&self) -> Vec<Option<&str>> {
         let tags = self.standing.iter().map(|standing| standing.tag.as_str());
         let mut tags: Vec<&str> = tags.filter(|tag| !tag.is_empty()).collect();
         tags.sort_unstable();
         tags.dedup();
-        if tags.is_empty() || self.update.criteria.strategy == DIGEST {
+        let criteria = &self.update.criteria;
+        if tags.is_empty() || (criteria.strategy == DIGEST && criteria.update_from.is_empty()) {
             return vec![None];
         }
         tags.into_iter().map(Some).collect()

@@ -8,7 +8,7 @@ use super::image_list;
 use super::types::{ManifestTarget, Settings, WriteBack};
 use crate::choose::Rules;
 use crate::config::{Credentials, Registry};
-use crate::criteria::{Criteria, Ignored};
+use crate::criteria::{Criteria, TagPattern};
 use crate::error::{Error, Result};
 use yamlserde::Placed;
 
@@ -71,7 +71,7 @@ impl Claim<'_> {
         if let Some(ignore) = &self.settings.ignore_tags {
             // No tag is empty.
             let globs = ignore.value.iter().filter(|glob| !glob.is_empty());
-            criteria.ignore_tags = globs.map(|glob| Ignored::read(glob)).collect();
+            criteria.ignore_tags = globs.map(|glob| TagPattern::read(glob)).collect();
             Rules::new(&criteria).map_err(place(ignore.start))?;
         }
         if let Some(platforms) = &self.settings.platforms {

@@ -8,7 +8,7 @@ use super::types::{Choice, ImagePolicy, ImageRepository, LocalReference, Order, 
 use super::{Flux, Missing, Parsed, duration};
 use crate::choose::Rules;
 use crate::config::Registry;
-use crate::criteria::{self, Criteria, Ignored};
+use crate::criteria::{self, Criteria, TagPattern};
 use crate::dialect::Found;
 use crate::error::{Error, Result};
 use yamlserde::Placed;
@@ -121,7 +121,7 @@ fn criteria_of(policy: &Parsed<ImagePolicy>, repository: &Parsed<ImageRepository
     let excluded = &repository.spec.value.exclusion_list;
     let default = vec![EXCLUDED.to_owned()];
     let list = excluded.as_ref().map_or(&default, |list| &list.value);
-    criteria.ignore_tags = list.iter().cloned().map(Ignored::Expression).collect();
+    criteria.ignore_tags = list.iter().cloned().map(TagPattern::Expression).collect();
     Rules::new(&criteria).map_err(|error| {
         let start = excluded.as_ref().map_or(repository.spec.start, |list| list.start);
         error.at(repository.object.at(start))
