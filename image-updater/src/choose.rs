@@ -23,6 +23,9 @@ use crate::tags::Tag;
 const ORDER: &str = "order";
 const TIE: &str = "tie";
 
+/// A warning names so many tags.
+const NAMED: usize = 3;
+
 /// Finds out what a decision lacks about a tag; what it cannot find out, it leaves as it is.
 pub type Inquire<'i> = dyn Fn(&Gap) -> Result<Tag> + 'i;
 
@@ -362,6 +365,11 @@ impl<P: Policy> Judge<'_, P> {
 
     fn filter_warning(&self, round: &Round<'_>) -> Option<String> {
         let pattern = self.filters.idle_pattern(round.tags)?;
-        Some(format!("none of the {} tags matches the filter `{pattern}`", round.tags.len()))
+        let mut names: Vec<&str> = round.tags.iter().map(|tag| tag.name.as_str()).collect();
+        names.sort_unstable_by(|first, second| second.cmp(first));
+        let shown = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let more = if names.len() > NAMED { ", …" } else { "" };
+        let count = names.len();
+        Some(format!("none of the {count} tags matches the filter `{pattern}`: there are {shown}{more}"))
     }
 }

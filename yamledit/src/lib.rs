@@ -33,6 +33,6 @@ pub use edits::Edits;
 pub use error::{Error, ErrorKind};
 pub use file::File;
 pub use new::New;
-pub use path::Path;
+pub use path::{Gap, Path};
 pub use scalar::scalar;
 pub use schema::reads_as_string;

@@ -93,9 +93,20 @@ fn split_key(path: &str) -> (String, &str) {
 }
 
 /// How far a path led in a document that does not have its end.
-struct Miss {
+struct Miss<'f> {
     depth: usize,
+    /// Where it went no further.
+    node: &'f Node,
     error: Error,
+}
+
+/// Where the end of a path that is not there would go.
+#[derive(Clone, Debug)]
+pub struct Gap<'f> {
+    /// The last mapping on its way; nothing where the file is empty.
+    pub mapping: Option<&'f Node>,
+    /// The keys that are missing below it, at least one.
+    pub keys: Vec<&'f str>,
 }
 
 impl File<'_> {
@@ -107,7 +118,7 @@ impl File<'_> {
     pub fn find(&self, path: &Path) -> Result<&Node> {
         let anchors = self.anchors();
         let mut found: Option<&Node> = None;
-        let mut farthest: Option<Miss> = None;
+        let mut farthest: Option<Miss<'_>> = None;
         for document in self.documents() {
             match walk(&document.root, path, &anchors)? {
                 Ok(node) if found.is_some() => {
@@ -126,6 +137,40 @@ impl File<'_> {
         })
     }
 
+    /// Where a path that [`Self::find`] finds missing would go.
+    ///
+    /// # Errors
+    /// As [`Self::find`]; and when a list or a value is in the way, or several documents could have it.
+    pub fn gap<'f>(&'f self, path: &'f Path) -> Result<Gap<'f>> {
+        let anchors = self.anchors();
+        let mut misses = Vec::new();
+        let is_empty = |node: &Node| node.span.start == node.span.end;
+        for document in self.documents().iter().filter(|document| !is_empty(&document.root)) {
+            match walk(&document.root, path, &anchors)? {
+                Ok(node) => return Err(Error::refused("the path is there", node.span)),
+                Err(miss) => misses.push(miss),
+            }
+        }
+        let depth = misses.iter().map(|miss| miss.depth).max().unwrap_or_default();
+        misses.retain(|miss| miss.depth == depth);
+        let mut keys = Vec::new();
+        for step in &path.steps[depth..] {
+            match (step, misses.first()) {
+                (Step::Key(key), _) => keys.push(key.as_str()),
+                (Step::Index(_), Some(miss)) => return Err(miss.error.clone()),
+                (Step::Index(_), None) => return Err(Error::new(ErrorKind::Missing, "the file is empty")),
+            }
+        }
+        match misses.as_slice() {
+            [] => Ok(Gap { mapping: None, keys }),
+            [Miss { node, .. }] if node.entries().is_some() => Ok(Gap { mapping: Some(node), keys }),
+            [miss] => Err(miss.error.clone()),
+            [_, miss, ..] => {
+                Err(Error::refused("several documents of the file could have the path", miss.node.span))
+            }
+        }
+    }
+
     /// The node at a path that begins at a node of the file.
     ///
     /// # Errors
@@ -135,7 +180,7 @@ impl File<'_> {
     }
 }
 
-fn walk<'f>(root: &'f Node, path: &Path, anchors: &Anchors<'f>) -> Result<Result<&'f Node, Miss>> {
+fn walk<'f>(root: &'f Node, path: &Path, anchors: &Anchors<'f>) -> Result<Result<&'f Node, Miss<'f>>> {
     let mut node = root;
     for (depth, step) in path.steps.iter().enumerate() {
         let child = match (step, &node.kind) {
@@ -161,7 +206,7 @@ fn walk<'f>(root: &'f Node, path: &Path, anchors: &Anchors<'f>) -> Result<Result
         };
         match child {
             Ok(child) => node = child,
-            Err(error) => return Ok(Err(Miss { depth, error })),
+            Err(error) => return Ok(Err(Miss { depth, node, error })),
         }
     }
     Ok(Ok(node))
@@ -228,6 +273,33 @@ mod tests {
             assert_eq!(at(text, path).unwrap(), wanted, "{path}");
         }
         assert_eq!(at("- a\n- b: c\n", "[1].b").unwrap(), "c");
+    }
+
+    #[test]
+    fn a_gap_is_below_the_last_mapping_on_the_way() {
+        let gap = |text: &str, path: &str| {
+            let (file, path) = (File::parse(text, 0)?, Path::parse(path)?);
+            let gap = file.gap(&path)?;
+            let start = gap.mapping.map(|node| node.span.start);
+            Ok::<_, Error>((start, gap.keys.join(",")))
+        };
+        assert_eq!(gap("a:\n  b: 1\n", "a.c.d").unwrap(), (Some(5), "c,d".to_owned()));
+        assert_eq!(gap("l:\n- x: 1\n", "l[0].y").unwrap(), (Some(5), "y".to_owned()));
+        assert_eq!(gap("a: {}\n", "a.b").unwrap(), (Some(3), "b".to_owned()));
+        assert_eq!(gap("\n", "a.b").unwrap(), (None, "a,b".to_owned()));
+        assert_eq!(gap("a: {b: 1}\n---\nc: 1\n", "a.c").unwrap(), (Some(3), "c".to_owned()));
+        for (text, path) in [
+            ("l:\n- x: 1\n", "l[1].y"),
+            ("l: []\n", "l.y"),
+            ("a: 1\n", "a.b"),
+            ("a:\n", "a.b"),
+            ("\n", "a[0]"),
+            ("a: 1\n---\nb: 1\n", "c"),
+            ("a: &x {}\nb: *x\n", "b.c"),
+            ("a: 1\n", "a"),
+        ] {
+            assert!(gap(text, path).is_err(), "{text} {path}");
+        }
     }
 
     #[test]

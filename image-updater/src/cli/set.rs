@@ -9,7 +9,7 @@ use super::question::clock;
 use super::reach::Reach;
 use crate::checkout::{self, Checkout};
 use crate::config::Config;
-use crate::edit::{Paths, Policy, Request, TARGETS, Target, Version};
+use crate::edit::{Options, Paths, Policy, Request, TARGETS, Target, Version};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::round::Plan;
@@ -88,8 +88,10 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let request = request(arguments)?;
+    let mut request = request(arguments)?;
     let target = arguments.target.as_deref().map(|target| parse_target(target, &request)).transpose()?;
+    // A path of values that is typed is meant to be there.
+    request.insists &= target.is_none_or(|(target, _)| target.options != Options::Paths);
     if target.is_none() && arguments.within.is_empty() {
         return Err(Error::input("nothing says where the image stands")
             .hint("name a file with `--target KIND:FILE`, or folders to look in with `--in`"));

@@ -7,12 +7,17 @@ use yamltree::Node;
 use super::argocd::Sources;
 use super::helm_values::values;
 use super::{Options, Outcome, Request, Source, Target};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub(super) const TARGET: Target =
     Target { name: "argocd-source", options: Options::MaybePaths, renames: true, creates_file: true, edit };
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
+    if is_kustomization(source.path) {
+        let message =
+            format!("`{}` is a kustomization, and no override of an Application's source", source.path);
+        return Err(Error::input(message).hint("its target is `kustomization`"));
+    }
     let file = source.parse()?;
     let mut sources = Sources::new(source, &file, request);
     let mut roots = file.documents().iter().map(|document| &document.root).filter(|root| !is_empty(root));
@@ -29,6 +34,12 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
         None => false,
     };
     if is_there { sources.apply() } else { Ok(Outcome::NotThere) }
+}
+
+/// Whether a file is a kustomization, by the names that Kustomize knows.
+fn is_kustomization(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(name, "kustomization.yaml" | "kustomization.yml" | "Kustomization")
 }
 
 fn is_empty(node: &Node) -> bool {
@@ -105,7 +116,8 @@ fn checked<'f>(
 
 #[cfg(test)]
 mod tests {
-    use crate::edit::testing::{check, check_refused};
+    use super::*;
+    use crate::edit::testing::{check, check_refused, request};
 
     #[test]
     fn an_override_is_edited_or_added() {
@@ -144,6 +156,18 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    /// What Argo CD Image Updater's users took for the default target, and lost.
+    #[test]
+    fn a_kustomization_is_no_override() {
+        for path in ["kustomization.yaml", "base/kustomization.yml", "a/Kustomization"] {
+            let source = Source { path, text: "images: []\n" };
+            let refusal = edit(&source, &request("a:v2", &[])).unwrap_err();
+            assert!(refusal.message().contains("is a kustomization"), "{refusal}");
+        }
+        let source = Source { path: ".argocd-source-kustomization.yaml", text: "" };
+        assert!(edit(&source, &request("a:v2", &[])).is_ok());
     }
 
     #[test]

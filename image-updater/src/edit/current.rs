@@ -7,7 +7,7 @@
 use yamltree::{Kind, Node};
 
 use super::flux::{self, Part};
-use super::{FLUX, Outcome, Parts, Request, Source, Target, Version};
+use super::{FLUX, Options, Outcome, Parts, Request, Source, Target, Version};
 use crate::error::Result;
 
 /// A tag that no registry has: the longest, and of one letter.
@@ -78,7 +78,9 @@ fn marked(values: &[(Part, String)]) -> Vec<Standing> {
 fn probed(target: &Target, source: &Source<'_>, request: &Request) -> Result<Vec<Standing>> {
     let digest = request.version.digest.as_ref().map(|_| PROBE_DIGEST.to_owned());
     let version = Version { tag: PROBE_TAG.to_owned(), digest, ..request.version.clone() };
-    let request = Request { version, insists: false, ..request.clone() };
+    // Keys of values that would be made are no places, but no fault either.
+    let insists = request.insists && target.options == Options::Paths;
+    let request = Request { version, insists, ..request.clone() };
     let Outcome::Changed(text) = (target.edit)(source, &request)? else { return Ok(Vec::new()) };
     let (old, new) = (source.parse()?, Source { path: source.path, text: &text }.parse()?);
     let mut pairs = Vec::new();

@@ -1,8 +1,10 @@
 //! Helm values: the scalars at given paths.
 //!
-//! A path that is not there is an error, never a new key.
+//! A path that is not there is an error, unless places may be made: then what is missing of it is added to the last
+//! mapping on its way. An item of a list is never made.
 
-use yamledit::{Edits, Path};
+use yamledit::{Edits, File, New, Path};
+use yamltree::Node;
 
 use super::{Options, Outcome, Request, Source, Target, Version};
 use crate::error::{Error, Result};
@@ -13,12 +15,69 @@ pub(super) const TARGET: Target =
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;
     let mut edits = Edits::new(&file);
-    let find = |path: &Path| file.find(path).map_err(|error| at_path(source, &error, path));
-    let written = |path: &Path| Ok(find(path)?.text().unwrap_or_default());
+    let find = |path: &Path| match file.find(path) {
+        Err(error) if error.kind() == yamledit::ErrorKind::Missing && request.insists => Ok(None),
+        found => found.map(Some).map_err(|error| at_path(source, &error, path)),
+    };
+    let written = |path: &Path| Ok(find(path)?.and_then(Node::text).unwrap_or_default());
+    let mut missing = Vec::new();
     for (path, value) in values(request, written)? {
-        edits.set(find(path)?, &value).map_err(|error| at_path(source, &error, path))?;
+        match find(path)? {
+            Some(node) => edits.set(node, &value).map(drop).map_err(|error| at_path(source, &error, path))?,
+            None => missing.push((path, value)),
+        }
     }
+    add(source, &file, &mut edits, &missing)?;
     edits.apply().map(Outcome::from).map_err(|error| source.error(&error))
+}
+
+/// A mapping with what it gets; the file itself where it has none.
+type Addition<'f> = (Option<&'f Node>, Vec<(String, New)>);
+
+/// Adds what is missing, with what several paths lack together only once.
+fn add<'f>(
+    source: &Source<'_>,
+    file: &'f File<'f>,
+    edits: &mut Edits<'f>,
+    missing: &'f [(&'f Path, String)],
+) -> Result<()> {
+    let mut added: Vec<Addition<'f>> = Vec::new();
+    for (path, value) in missing {
+        let gap = file.gap(path).map_err(|error| at_path(source, &error, path))?;
+        let is_same = |node: Option<&Node>| node.map(|node| node.span) == gap.mapping.map(|node| node.span);
+        match added.iter_mut().find(|(node, _)| is_same(*node)) {
+            Some((_, entries)) => nest(entries, &gap.keys, value),
+            None => {
+                let mut entries = Vec::new();
+                nest(&mut entries, &gap.keys, value);
+                added.push((gap.mapping, entries));
+            }
+        }
+    }
+    for (mapping, entries) in added {
+        let done = match mapping {
+            None => edits.fill(entries),
+            Some(mapping) => {
+                entries.into_iter().try_for_each(|(key, value)| edits.insert(mapping, &key, value))
+            }
+        };
+        done.map_err(|error| source.error(&error))?;
+    }
+    Ok(())
+}
+
+/// Puts a value below keys, of which some may be there.
+fn nest(entries: &mut Vec<(String, New)>, keys: &[&str], value: &str) {
+    let Some((key, rest)) = keys.split_first() else { return };
+    if rest.is_empty() {
+        entries.push(((*key).to_owned(), value.into()));
+    } else if let Some((_, New::Mapping(inner))) = entries.iter_mut().find(|(known, _)| known == key) {
+        nest(inner, rest, value);
+    } else {
+        let mut inner = Vec::new();
+        nest(&mut inner, rest, value);
+        entries.push(((*key).to_owned(), New::Mapping(inner)));
+    }
 }
 
 /// What is to stand at each path, given what stands there.
@@ -131,10 +190,64 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_made_where_places_may_be() {
+        let both = [("name", "i.repository"), ("tag", "i.tag")];
+        check(
+            "helmvalues",
+            &both,
+            &[
+                ("r.test/a:v2", "\n", "\ni:\n  tag: v2\n  repository: r.test/a\n"),
+                ("r.test/a:v2", "# c\n", "# c\ni:\n  tag: v2\n  repository: r.test/a\n"),
+                (
+                    "r.test/a:v2",
+                    "i:\n    repository: r.test/a # c\n\nz: 1\n",
+                    "i:\n    repository: r.test/a # c\n    tag: v2\n\nz: 1\n",
+                ),
+                ("r.test/a:v2", "i: {}\n", "i: {tag: v2, repository: r.test/a}\n"),
+                ("r.test/a:1.20", "z: 1", "z: 1\ni:\n  tag: \"1.20\"\n  repository: r.test/a"),
+            ],
+        );
+        check(
+            "helmvalues",
+            &[("name", "repository"), ("tag", "tag")],
+            &[("r.test/a:v2", "z: 1", "z: 1\ntag: v2\nrepository: r.test/a")],
+        );
+        check(
+            "helmvalues",
+            &[("tag", "a.b.tag"), ("digest", "a.b.digest")],
+            &[("x:1.0@NEW", "a:\n  c: 1\n", "a:\n  c: 1\n  b:\n    tag: \"1.0\"\n    digest: NEW\n")],
+        );
+    }
+
+    /// As Argo CD Image Updater's `extraInitContainers[0]` at the end of the file.
+    #[test]
+    fn items_are_never_made_nor_values_made_mappings() {
+        check_refused(
+            "helmvalues",
+            &[("spec", "extra[1].image")],
+            &[
+                ("a:v2", "extra:\n- image: a:v1\n", "there is no item `[1]`"),
+                ("a:v2", "other: 1\n", "there is no key `extra`"),
+                ("a:v2", "extra: text\n", "`[1]` is sought in what is no list"),
+            ],
+        );
+        let tag = [("tag", "i.tag")];
+        check_refused(
+            "helmvalues",
+            &tag,
+            &[
+                ("a:v2", "i: text\n", "is sought in a value that is no mapping"),
+                ("a:v2", "a: 1\n---\nb: 1\n", "several documents"),
+                ("a:v2", "x: &x {}\ni: *x\n", "goes through the alias `*x`"),
+            ],
+        );
+    }
+
+    #[test]
     fn a_refusal_names_the_path() {
         check_refused(
             "helmvalues",
-            &[("tag", "i.t")],
+            &[("tag", "i.t"), ("create", "no")],
             &[
                 ("a:v2", "i: {r: x}\n", "`i.t`: there is no key `t`"),
                 ("a:v2", "i: {t: |\n x\n}", "not YAML"),

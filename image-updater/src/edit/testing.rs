@@ -24,7 +24,7 @@ pub(super) fn request(image: &str, options: &[(&str, &str)]) -> Request {
         },
         image_name: options.iter().find(|(key, _)| *key == "image-name").map(|(_, name)| (*name).to_owned()),
         policy: policy.map(|(_, policy)| Policy::parse(policy).unwrap()),
-        insists: true,
+        insists: !options.contains(&("create", "no")),
     }
 }
 

@@ -244,7 +244,12 @@ impl<'f> Edits<'f> {
         let text = self.file.text();
         let Some(last) = last else {
             let inside = collection.span.start as usize + 1;
-            return self.splice(inside..inside, written.to_owned(), true);
+            let follows = self.plan.added.contains_key(&place(collection.span));
+            return self.splice(
+                inside..inside,
+                format!("{}{written}", if follows { ", " } else { "" }),
+                true,
+            );
         };
         let starts: Option<Vec<&str>> =
             children.iter().map(|child| own_line(text, child.span.start as usize)).collect();
