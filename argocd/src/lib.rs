@@ -8,6 +8,8 @@ mod error;
 pub mod glob;
 pub mod objects;
 pub mod repositories;
+mod suggestion;
+pub mod sync;
 mod warning;
 
 pub use context::Context;

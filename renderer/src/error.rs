@@ -103,6 +103,18 @@ impl From<kustomize::Error> for Error {
     }
 }
 
+impl From<argocd::Error> for Error {
+    fn from(error: argocd::Error) -> Self {
+        Self(Box::new(Inner {
+            kind: ErrorKind::Input,
+            message: error.message().to_owned(),
+            hint: error.help().map(str::to_owned),
+            place: error.place().cloned(),
+            trail: Vec::new(),
+        }))
+    }
+}
+
 impl From<helm_lite::Error> for Error {
     fn from(error: helm_lite::Error) -> Self {
         let kind = ErrorKind::Input;

@@ -32,7 +32,7 @@ const FRAME: Style = AnsiColor::Blue.on_default().bold();
 /// A line is shown up to this many characters, the place in view.
 const MAX_EXCERPT: usize = 100;
 
-/// A warning of either engine.
+/// A warning of an engine or about an Application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice<'w> {
     code: &'static str,
@@ -44,6 +44,13 @@ pub(crate) struct Notice<'w> {
 impl<'w> From<&'w kustomize::Warning> for Notice<'w> {
     fn from(warning: &'w kustomize::Warning) -> Self {
         let kustomize::Warning { code, message, hint, place, .. } = warning;
+        Self { code: code.as_str(), message, hint: hint.as_deref(), place: place.as_ref() }
+    }
+}
+
+impl<'w> From<&'w argocd::Warning> for Notice<'w> {
+    fn from(warning: &'w argocd::Warning) -> Self {
+        let argocd::Warning { code, message, hint, place } = warning;
         Self { code: code.as_str(), message, hint: hint.as_deref(), place: place.as_ref() }
     }
 }

@@ -15,7 +15,8 @@ fn compatibility_lists_every_warning_code() {
     let document = read("COMPATIBILITY.md");
     let kustomize = kustomize::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
     let helm = helm_lite::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
-    for (code, meaning) in kustomize.chain(helm) {
+    let argo = argocd::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
+    for (code, meaning) in kustomize.chain(helm).chain(argo) {
         let row = format!("| {code} | {meaning} |");
         assert!(document.contains(&row), "COMPATIBILITY.md lacks the row\n{row}");
     }

@@ -53,9 +53,9 @@ pub struct Scopes {
 impl Scopes {
     /// Kubernetes' own kinds, and those that are defined in a set.
     #[must_use]
-    pub fn of(objects: &[Object]) -> Self {
+    pub fn of<'o>(objects: impl IntoIterator<Item = &'o Object>) -> Self {
         let mut scopes = Self::default();
-        for crd in objects.iter().filter(|object| object.is_crd()) {
+        for crd in objects.into_iter().filter(|object| object.is_crd()) {
             let kind = (crd.text_at(&["spec", "group"]), crd.text_at(&["spec", "names", "kind"]));
             let is_namespaced = crd.text_at(&["spec", "scope"]) != "Cluster";
             scopes.defined.insert((kind.0.to_owned(), kind.1.to_owned()), is_namespaced);

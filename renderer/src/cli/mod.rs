@@ -6,6 +6,7 @@ pub(crate) mod flags;
 mod helm;
 mod kustomize;
 mod man;
+mod plan;
 mod version;
 
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ enum Command {
     /// Commands as helm has them
     #[command(subcommand)]
     Helm(helm::Command),
+    /// Show in which order Argo CD applies manifests
+    Plan(plan::Arguments),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print a man page
@@ -76,6 +79,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Build(arguments) => build::run(arguments, reporter),
         Command::Kustomize(kustomize::Command::Build(arguments)) => kustomize::build(&arguments, reporter),
         Command::Helm(command) => helm::run(command, reporter),
+        Command::Plan(arguments) => plan::run(&arguments, reporter),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
