@@ -51,7 +51,7 @@ pub struct Repository {
 }
 
 /// A cluster, as its Secret in Argo CD's namespace describes it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Cluster {
     /// Its name.

@@ -141,7 +141,7 @@ impl<'p> Translation<'p> {
 }
 
 /// A character as it stands in brackets of a regular expression.
-fn class_escape(character: char) -> String {
+pub(crate) fn class_escape(character: char) -> String {
     if matches!(character, '\\' | ']' | '[' | '^' | '-' | '&' | '~') {
         format!("\\{character}")
     } else {

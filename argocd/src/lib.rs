@@ -3,6 +3,7 @@
 //! The crate touches no disk, network or process. Files come in through [`files::Files`], what rendering needs to know of
 //! the world through a [`Context`], and the engines that render a source are the caller's.
 
+pub mod application;
 pub mod context;
 mod error;
 pub mod glob;

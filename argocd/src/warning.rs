@@ -37,6 +37,14 @@ codes! {
     NeverApplied = "ARGO-W003";
     /// An annotation that Argo CD reads has a value that it does not know.
     UnknownAnnotationValue = "ARGO-W004";
+    /// A field of an Application is none of Argo CD's and has no effect.
+    UnknownField = "ARGO-W005";
+    /// A pattern cannot be read and matches nothing.
+    UnusablePattern = "ARGO-W006";
+    /// Two parameters of a chart set parts of one another, which Argo CD passes in random order.
+    OverlappingParameters = "ARGO-W007";
+    /// A variable stands for something that is not known here.
+    UnknownVariable = "ARGO-W008";
 }
 
 /// One warning with its place.

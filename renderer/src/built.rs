@@ -41,6 +41,7 @@ pub struct RenderedChart {
 pub(crate) struct Warnings {
     overlay: Vec<kustomize::Warning>,
     chart: Vec<helm_lite::Warning>,
+    application: Vec<argocd::Warning>,
 }
 
 impl Built {
@@ -48,7 +49,7 @@ impl Built {
     pub(crate) fn warnings(&self) -> Warnings {
         match self {
             Built::Overlay(overlay) => overlay.warnings(),
-            Built::Chart(chart) => Warnings { overlay: Vec::new(), chart: chart.warnings.clone() },
+            Built::Chart(chart) => Warnings::of_chart(chart.warnings.clone()),
         }
     }
 
@@ -75,7 +76,11 @@ impl Built {
 impl Overlay {
     /// What is not wrong but surely not meant.
     pub(crate) fn warnings(&self) -> Warnings {
-        Warnings { overlay: self.output.warnings().to_vec(), chart: self.chart_warnings.clone() }
+        Warnings {
+            overlay: self.output.warnings().to_vec(),
+            chart: self.chart_warnings.clone(),
+            application: Vec::new(),
+        }
     }
 
     /// The manifests as one text.
@@ -143,10 +148,28 @@ fn whole(fragment: Cow<'_, str>, format: Format) -> Cow<'_, str> {
 }
 
 impl Warnings {
+    /// Those of a chart.
+    pub(crate) fn of_chart(chart: Vec<helm_lite::Warning>) -> Self {
+        Self { chart, ..Self::default() }
+    }
+
+    /// Adds others.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.overlay.extend(others.overlay);
+        self.chart.extend(others.chart);
+        self.application.extend(others.application);
+    }
+
+    /// Adds those of an Application.
+    pub(crate) fn add_applications(&mut self, warnings: Vec<argocd::Warning>) {
+        self.application.extend(warnings);
+    }
+
     /// Reports each, those of charts first, as they arose first.
     pub(crate) fn report(&self, reporter: &mut Reporter) {
         reporter.warnings(&self.chart);
         reporter.warnings(&self.overlay);
+        reporter.warnings(&self.application);
     }
 
     /// Fails where there are any, as `--strict` asks for.
@@ -154,7 +177,7 @@ impl Warnings {
     /// # Errors
     /// That there are warnings.
     pub(crate) fn refuse(&self) -> Result<()> {
-        match self.overlay.len() + self.chart.len() {
+        match self.overlay.len() + self.chart.len() + self.application.len() {
             0 => Ok(()),
             1 => Err(Error::new(ErrorKind::Input, "there is a warning, and `--strict` makes it an error")),
             count => Err(Error::new(

@@ -34,10 +34,7 @@ impl Config {
     /// Checks the flags, and adds what the environment says.
     pub(crate) fn new(flags: &BuildFlags, reporter: &mut Reporter) -> Result<Self> {
         reporter.set_quiet(flags.quiet);
-        if flags.enable_star {
-            return Err(Error::new(ErrorKind::Usage, "Kustomize 5 runs no Starlark functions")
-                .hint("write the function as a program and use --enable-exec"));
-        }
+        check_build_flags(flags)?;
         if flags.reorder.is_some() {
             reporter.notice("`--reorder` is deprecated: use `sortOptions` in the kustomization");
         }
@@ -49,23 +46,40 @@ impl Config {
         if flags.helm_command.as_deref().is_some_and(|command| command != "helm") {
             reporter.notice("`--helm-command` has no effect: charts are rendered without helm");
         }
-        let managed =
-            flags.enable_managedby_label || std::env::var_os(MANAGED_BY_LABEL).is_some_and(|on| on == "on");
-        let options = Options {
-            load_restrictor: flags.load_restrictor,
-            enable_helm: flags.enable_helm,
-            helm_kube_version: flags.helm_kube_version.clone(),
-            helm_api_versions: flags.helm_api_versions.clone(),
-            enable_alpha_plugins: flags.enable_alpha_plugins,
-            enable_exec: flags.enable_exec,
-            function_environment: flags.env.clone(),
-            reorder: flags.reorder.unwrap_or_default(),
-            enable_managed_by_label: managed,
-        };
+        let options = build_options(flags);
         let cache_dir = flags.cache_dir.clone().or_else(default_cache_dir);
         let cache_dir = cache_dir.map(|path| std::path::absolute(&path).unwrap_or(path));
         let charts = ChartOptions::default();
         Ok(Self { options, charts, offline: flags.offline, cache_dir, strict: flags.strict })
+    }
+}
+
+/// Refuses flags that ask for what there is not.
+///
+/// # Errors
+/// That there is no such thing.
+pub(crate) fn check_build_flags(flags: &BuildFlags) -> Result<()> {
+    if flags.enable_star {
+        return Err(Error::new(ErrorKind::Usage, "Kustomize 5 runs no Starlark functions")
+            .hint("write the function as a program and use --enable-exec"));
+    }
+    Ok(())
+}
+
+/// What the flags of a build say to the engine.
+pub(crate) fn build_options(flags: &BuildFlags) -> Options {
+    let managed =
+        flags.enable_managedby_label || std::env::var_os(MANAGED_BY_LABEL).is_some_and(|on| on == "on");
+    Options {
+        load_restrictor: flags.load_restrictor,
+        enable_helm: flags.enable_helm,
+        helm_kube_version: flags.helm_kube_version.clone(),
+        helm_api_versions: flags.helm_api_versions.clone(),
+        enable_alpha_plugins: flags.enable_alpha_plugins,
+        enable_exec: flags.enable_exec,
+        function_environment: flags.env.clone(),
+        reorder: flags.reorder.unwrap_or_default(),
+        enable_managed_by_label: managed,
     }
 }
 

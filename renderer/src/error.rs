@@ -51,6 +51,14 @@ impl Error {
         Self::new(ErrorKind::Environment, format!("cannot {doing} `{}`: {error}", path.display()))
     }
 
+    /// Says where, unless that is known more closely.
+    pub(crate) fn at(mut self, place: Option<Place>) -> Self {
+        if self.0.place.is_none() {
+            self.0.place = place;
+        }
+        self
+    }
+
     /// Says what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());

@@ -3,6 +3,7 @@
 //!
 //! [`Renderer`] is the way in for programs, [`cli::main`] that of the binary.
 
+mod argocd;
 mod built;
 mod chart;
 mod chart_target;

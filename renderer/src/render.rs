@@ -150,33 +150,47 @@ impl Renderer {
         targets: &[P],
         jobs: usize,
         work: impl Fn(usize, Result<Built>) -> T + Sync,
-        mut hear: impl FnMut(Event<T>),
+        hear: impl FnMut(Event<T>),
     ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        let (sender, receiver) = channel();
-        thread::scope(|scope| {
-            for _ in 0..jobs.min(targets.len()) {
-                let (sender, next, work) = (sender.clone(), &next, &work);
-                let worker = move || {
-                    while let Some((number, target)) = take(targets, next) {
-                        let done = work(number, self.render(target.as_ref()));
-                        if sender.send((number, done)).is_err() {
-                            return;
-                        }
-                    }
-                };
-                spawn(scope, worker)?;
-            }
-            drop(sender);
-            loop {
-                match receiver.recv_timeout(TICK) {
-                    Ok((number, done)) => hear(Event::Done(number, done)),
-                    Err(RecvTimeoutError::Timeout) => hear(Event::Tick),
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                }
-            }
-        })
+        let work = |number: usize, target: &P| work(number, self.render(target.as_ref()));
+        side_by_side(targets, jobs, work, hear)
     }
+}
+
+/// Does work for each item on threads with room for deep documents, and tells the caller's thread of each result as it
+/// comes.
+///
+/// # Errors
+/// A thread that cannot be started.
+pub(crate) fn side_by_side<I: Sync, T: Send>(
+    items: &[I],
+    jobs: usize,
+    work: impl Fn(usize, &I) -> T + Sync,
+    mut hear: impl FnMut(Event<T>),
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        for _ in 0..jobs.min(items.len()) {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            let worker = move || {
+                while let Some((number, item)) = take(items, next) {
+                    if sender.send((number, work(number, item))).is_err() {
+                        return;
+                    }
+                }
+            };
+            spawn(scope, worker)?;
+        }
+        drop(sender);
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok((number, done)) => hear(Event::Done(number, done)),
+                Err(RecvTimeoutError::Timeout) => hear(Event::Tick),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    })
 }
 
 impl Engines<'_> {
@@ -218,6 +232,16 @@ impl Engines<'_> {
     ) -> Result<Rendered> {
         warnings.splice(0..0, loaded.warnings.iter().cloned());
         guarded(|| chart::render_loaded(loaded.chart.clone(), user, release, warnings))
+    }
+
+    /// The same engines over another view of the files.
+    pub(crate) fn over<'v>(&'v self, files: &'v dyn Files) -> Engines<'v> {
+        Engines { renderer: self.renderer, files }
+    }
+
+    /// What is on servers.
+    pub(crate) fn remotes(&self) -> &Remotes {
+        &self.renderer.outside.remotes
     }
 
     /// The files that they read.

@@ -79,6 +79,15 @@ impl Reporter {
 
     /// Reports an error; `target` says which target failed where there are several.
     pub(crate) fn error(&mut self, error: &Error, target: Option<&str>) {
+        self.failure(error, target.map(|target| format!("while building `{target}`")));
+    }
+
+    /// Reports what is wrong with an Application.
+    pub(crate) fn application_error(&mut self, error: &Error, name: &str) {
+        self.failure(error, Some(format!("in the Application `{name}`")));
+    }
+
+    fn failure(&mut self, error: &Error, within: Option<String>) {
         // Input that is wrong outweighs a machine that is, as the reader can act on it.
         self.failed = Some(self.failed.map_or(error.kind(), |before| weightier(before, error.kind())));
         let mut step = |step: &Step| match &step.place {
@@ -86,7 +95,7 @@ impl Reporter {
             None => step.note.clone(),
         };
         let mut chain: Vec<String> = error.trail().iter().map(&mut step).collect();
-        chain.extend(target.map(|target| format!("while building `{target}`")));
+        chain.extend(within);
         let report = Report {
             label: "error".to_owned(),
             style: ERROR,

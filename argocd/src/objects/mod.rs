@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 pub use filter::ResourceFilter;
 pub use pipeline::{Destination, Pipeline, Processed};
 pub use scope::Scopes;
-pub use stream::{documents, flatten, read};
+pub use stream::{documents, documents_until_fault, flatten, read};
 pub use tracking::{ARGOCD_NAMESPACE, Method, Tracking, instance_name};
 pub use write::{to_json, to_yaml};
 

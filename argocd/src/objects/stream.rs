@@ -34,12 +34,26 @@ pub fn read(source: &Arc<Source>) -> Result<Vec<Object>> {
 /// # Errors
 /// If a document is no YAML or no object.
 pub fn documents(source: &Arc<Source>) -> Result<Vec<Object>> {
+    match documents_until_fault(source) {
+        (objects, None) => Ok(objects),
+        (_, Some(fault)) => Err(fault),
+    }
+}
+
+/// The objects of a text up to the first document that is none, and what is wrong with that.
+#[must_use]
+pub fn documents_until_fault(source: &Arc<Source>) -> (Vec<Object>, Option<Error>) {
+    let mut objects = Vec::new();
+    let fault = add_documents(source, &mut objects).err();
+    (objects, fault)
+}
+
+fn add_documents(source: &Arc<Source>, objects: &mut Vec<Object>) -> Result<()> {
     let sources: Sources = [Arc::clone(source)].into();
     let text: &str = &source.text;
     if text.len() > MAX_TEXT_LEN {
         return Err(Error::new(format!("`{}` has more than {MAX_TEXT_LEN} bytes", source.name)));
     }
-    let mut objects = Vec::new();
     let mut add = |node: &Node| -> Result<()> {
         objects.push(Object::new(node, &sources)?);
         Ok(())
@@ -57,7 +71,7 @@ pub fn documents(source: &Arc<Source>) -> Result<Vec<Object>> {
             add(&root)?;
         }
     }
-    Ok(objects)
+    Ok(())
 }
 
 /// The document between two separators; `None` where nothing is written.

@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{self, BufRead};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use clap::Args;
 
@@ -203,7 +202,7 @@ impl Run {
         let mut progress = Progress::new(targets.len());
         let mut in_order = InOrder::default();
         let mut texts = Vec::with_capacity(targets.len());
-        renderer.render_each(targets, self.jobs(targets.len()), finish, |event| {
+        renderer.render_each(targets, super::jobs(self.jobs, targets.len()), finish, |event| {
             let Event::Done(number, outcome) = event else { return progress.show() };
             progress.advance();
             in_order.put(number, outcome);
@@ -222,14 +221,6 @@ impl Run {
 
     fn accept(&self, warnings: &Warnings) -> Result<()> {
         if self.strict { warnings.refuse() } else { Ok(()) }
-    }
-
-    fn jobs(&self, targets: usize) -> usize {
-        match self.jobs {
-            Some(jobs) => jobs.get(),
-            None if targets > 1 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
-            None => 1,
-        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! The command line: what can be typed, and where each command goes.
 
+mod app;
+mod apps;
+mod argocd_flags;
 mod build;
 mod completion;
 pub(crate) mod flags;
@@ -9,7 +12,9 @@ mod man;
 mod plan;
 mod version;
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -39,6 +44,10 @@ enum Command {
     Helm(helm::Command),
     /// Show in which order Argo CD applies manifests
     Plan(plan::Arguments),
+    /// Render Applications of Argo CD, without a cluster
+    App(app::Arguments),
+    /// Render all Applications of a repository, and those that they make
+    Apps(apps::Arguments),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print a man page
@@ -80,8 +89,19 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Kustomize(kustomize::Command::Build(arguments)) => kustomize::build(&arguments, reporter),
         Command::Helm(command) => helm::run(command, reporter),
         Command::Plan(arguments) => plan::run(&arguments, reporter),
+        Command::App(arguments) => app::run(&arguments, reporter),
+        Command::Apps(arguments) => apps::run(&arguments, reporter),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
+    }
+}
+
+/// How many targets are rendered at a time: as many as was said, or as there are processors.
+fn jobs(said: Option<NonZeroUsize>, targets: usize) -> usize {
+    match said {
+        Some(jobs) => jobs.get(),
+        None if targets > 1 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        None => 1,
     }
 }

@@ -43,6 +43,17 @@ impl Repository {
         &self.work_tree
     }
 
+    /// The addresses of its remotes, as they are in its configuration.
+    pub fn remotes(&self) -> Vec<String> {
+        let repository = self.objects.to_thread_local();
+        let names = repository.remote_names();
+        let remotes = names.iter().filter_map(|name| repository.find_remote(BStr::new(name.as_slice())).ok());
+        let url = |remote: gix::Remote<'_>| {
+            Some(remote.url(gix::remote::Direction::Fetch)?.to_bstring().to_string())
+        };
+        remotes.filter_map(url).collect()
+    }
+
     /// The commit that a word means: a branch, a tag, a commit, `HEAD~2`.
     ///
     /// # Errors

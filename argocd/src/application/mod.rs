@@ -1,0 +1,39 @@
+//! Applications: what Argo CD's repo-server and controller make of one, without either.
+//!
+//! In: an object of kind Application, a [`Context`](crate::Context), files, and engines that render charts and
+//! kustomizations. Out: the objects that Argo CD would apply. Refused, with the place of the field: what Argo CD refuses,
+//! and what cannot be rendered without a cluster or a network.
+//!
+//! [`render`] is the way in; `render.rs` reads top to bottom.
+
+mod checkout;
+mod clusters;
+mod detect;
+mod directory;
+mod doublestar;
+mod engines;
+mod environment;
+mod fields;
+mod helm;
+mod kustomize;
+mod model;
+mod overrides;
+mod render;
+mod settings;
+mod source;
+mod value_files;
+
+pub use clusters::{IN_CLUSTER_NAME, IN_CLUSTER_SERVER};
+pub use detect::Engine;
+pub use engines::{
+    ChartRequest, EditedKustomization, Engines, KustomizationRequest, Parameter, ParameterKind, PulledChart,
+    RemoteChart, ValueText,
+};
+pub use environment::{Environment, Identity};
+pub use fields::At;
+pub use model::{
+    Application, Automated, Destination, IgnoreDifferences, SyncPolicy, SyncSource, is_application,
+};
+pub use render::{Overrides, Rendered, RenderedSource, World, render};
+pub use source::{Directory, Helm, HelmFileParameter, HelmParameter, Kustomize, Plugin, Replica, Source};
+pub use value_files::ValueFile;

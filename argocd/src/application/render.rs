@@ -1,0 +1,517 @@
+//! Renders an Application: its sources one after the other, then what Argo CD does to their objects.
+//!
+//! In: an [`Application`] and the [`World`]. Out: the objects that Argo CD would apply. Refused: what is said of each step.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use files::{FileKind, Files};
+use yamltree::Node;
+
+use super::checkout::{Absence, Checkout};
+use super::clusters;
+use super::detect::Engine;
+use super::directory;
+use super::engines::{Engines, KustomizationRequest, RemoteChart};
+use super::environment::{Environment, Identity};
+use super::fields::place_of;
+use super::helm::{self, Release};
+use super::kustomize::{self, Edited, Editing};
+use super::model::Application;
+use super::overrides;
+use super::settings::Settings;
+use super::source::Source;
+use super::value_files::{References, Resolver};
+use crate::context::{Cluster, Context};
+use crate::error::{Error, Result};
+use crate::objects::{self, Object, Pipeline, ResourceFilter, Tracking};
+use crate::repositories::{self, Repositories};
+use crate::warning::{Code, Warning};
+
+/// What an Application is rendered in.
+pub struct World<'w, E> {
+    /// What is known of clusters, projects and settings.
+    pub context: &'w Context,
+    /// Where repositories are.
+    pub repositories: &'w Repositories,
+    /// The files.
+    pub files: &'w dyn Files,
+    /// What renders charts and kustomizations.
+    pub engines: &'w E,
+    /// What is said on the command line.
+    pub overrides: &'w Overrides,
+}
+
+/// What takes the place of what the context says.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// How objects are tracked.
+    pub tracking: Option<objects::Method>,
+    /// The version of Kubernetes of every cluster.
+    pub kube_version: Option<String>,
+    /// The API versions of every cluster.
+    pub api_versions: Option<Vec<String>>,
+    /// Whether clusters that the context does not have are taken as they are: there is no context.
+    pub any_cluster: bool,
+}
+
+/// What an Application renders to.
+#[derive(Debug, Default)]
+pub struct Rendered {
+    /// The objects as they would be applied.
+    pub objects: Vec<Object>,
+    /// What each source renders to.
+    pub sources: Vec<RenderedSource>,
+    /// What is not wrong but surely not meant.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a source renders to.
+#[derive(Debug)]
+pub struct RenderedSource {
+    /// What rendered it.
+    pub engine: Engine,
+    /// Its objects, lists taken apart, with nothing done to them.
+    pub objects: Vec<Object>,
+    /// The commands that Argo CD would run.
+    pub commands: Vec<String>,
+    /// The revision, where it is known.
+    pub revision: String,
+}
+
+/// Renders an Application.
+///
+/// # Errors
+/// What is wrong with it, with one of its sources, or with what they render to.
+pub fn render<E: Engines>(application: &Application, world: &World<'_, E>) -> Result<Rendered, E::Error> {
+    let mut warnings = application.warnings.clone();
+    check_sources(application)?;
+    let cluster = cluster(application, world)?;
+    let filter = ResourceFilter::new(&world.context.settings)?;
+    let references = references(application, world)?;
+    let run = Run { application, world, cluster: &cluster, references: &references };
+    let mut sources = Vec::with_capacity(application.sources.len());
+    let mut rendered = Vec::new();
+    for source in &application.sources {
+        let Some(source) = run.source(source, &mut warnings)? else { continue };
+        rendered.extend(source.objects.iter().cloned());
+        sources.push(source);
+    }
+    let settings = &world.context.settings;
+    let pipeline = Pipeline {
+        tracking: Tracking::new(settings, application.instance_name(), world.overrides.tracking),
+        destination: objects::Destination {
+            server: cluster.server.clone(),
+            namespace: application.destination.namespace.clone(),
+        },
+        filter,
+    };
+    let processed = pipeline.run(rendered).map_err(|error| error.at(application.place(application.span)))?;
+    warnings.extend(processed.warnings);
+    Ok(Rendered { objects: processed.objects, sources, warnings })
+}
+
+/// What Argo CD checks before it asks the repo-server (argo.go `validateSourcePermissions`).
+fn check_sources(application: &Application) -> Result<()> {
+    for source in &application.sources {
+        let has_place = !source.path.value.is_empty() || !source.chart.value.is_empty();
+        let is_reference = application.has_multiple_sources && !source.reference.value.is_empty();
+        if source.repo_url.value.is_empty() {
+            return Err(application.error("the source has no `repoURL`", source.span));
+        }
+        if !has_place && !is_reference {
+            let message = "the source has neither a `path` nor a `chart`";
+            return Err(application.error(message, source.span).hint("`path: .` is the whole repository"));
+        }
+        if !source.chart.value.is_empty() && source.target_revision.value.is_empty() {
+            let message = format!("the chart `{}` has no version", source.chart.value);
+            return Err(application.error(message, source.chart.span).hint("say it as `targetRevision`"));
+        }
+    }
+    Ok(())
+}
+
+fn cluster<E>(application: &Application, world: &World<'_, E>) -> Result<Cluster> {
+    let found = clusters::of(application, world.context);
+    let destination = &application.destination;
+    let mut cluster = match found {
+        Err(_)
+            if world.overrides.any_cluster
+                && destination.server.is_empty() != destination.name.is_empty() =>
+        {
+            Cluster {
+                name: destination.name.clone(),
+                server: destination.server.clone(),
+                ..Cluster::default()
+            }
+        }
+        found => found?,
+    };
+    if let Some(version) = &world.overrides.kube_version {
+        cluster.kube_version.clone_from(version);
+    }
+    if let Some(versions) = &world.overrides.api_versions {
+        cluster.api_versions.clone_from(versions);
+    }
+    Ok(cluster)
+}
+
+/// The repositories that sources may refer to (argo.go `GetRefSources`).
+fn references<'w, E>(application: &Application, world: &World<'w, E>) -> Result<References<'w>> {
+    let mut references = References::new();
+    if !application.has_multiple_sources {
+        return Ok(references);
+    }
+    for source in application.sources.iter().filter(|source| !source.reference.value.is_empty()) {
+        let (name, span) = (&source.reference.value, source.reference.span);
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)) {
+            let message =
+                format!("the `ref` `{name}` has other characters than letters, digits, `_` and `-`");
+            return Err(application.error(message, span));
+        }
+        if references.contains_key(&format!("${name}")) {
+            return Err(application.error(format!("two sources have the `ref` `{name}`"), span));
+        }
+        // A chart can be no reference: who uses it is told.
+        if source.chart.value.is_empty() {
+            let checkout = world.repositories.find(&source.repo_url.value, &source.target_revision.value);
+            let checkout = checkout.map_err(|error| error.at(application.place(source.repo_url.span)))?;
+            let opened = open(application, source, checkout.folder(), world.files)?;
+            references.insert(format!("${name}"), opened);
+        }
+    }
+    Ok(references)
+}
+
+fn open<'f>(
+    application: &Application,
+    source: &Source,
+    folder: &Path,
+    files: &'f dyn Files,
+) -> Result<Checkout<'f>> {
+    Checkout::new(folder, files).map_err(|error| {
+        let url = repositories::shown(&source.repo_url.value);
+        let message = format!("the folder `{}` of `{url}` cannot be read: {error}", files.display(folder));
+        application.error(message, source.repo_url.span)
+    })
+}
+
+/// One Application being rendered.
+struct Run<'r, E> {
+    application: &'r Application,
+    world: &'r World<'r, E>,
+    cluster: &'r Cluster,
+    references: &'r References<'r>,
+}
+
+/// Where a source is.
+struct Place<'r> {
+    checkout: Checkout<'r>,
+    /// Its folder, by name.
+    folder: PathBuf,
+    revision: String,
+}
+
+impl<E: Engines> Run<'_, E> {
+    fn source(
+        &self,
+        source: &Source,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<RenderedSource>, E::Error> {
+        let application = self.application;
+        if application.has_multiple_sources && source.path.value.is_empty() && source.chart.value.is_empty() {
+            return Ok(None);
+        }
+        self.check_references(source)?;
+        let place = if source.chart.value.is_empty() { self.folder(source)? } else { self.chart(source)? };
+        let files = self.world.files;
+        let instance = application.instance_name();
+        let overridden = overrides::apply(source, &application.texts, &place.folder, &instance, files)?;
+        warnings.extend(overridden.warnings);
+        let (source, texts) = (&overridden.source, &overridden.texts);
+        let settings = Settings(&self.world.context.settings);
+        let engine = Engine::of(source, texts, &place.folder, files, settings)
+            .map_err(|error| error.at(application.place(source.span)))?;
+        let environment = Environment::of(&Identity {
+            application: &instance,
+            namespace: &application.destination.namespace,
+            project: &application.project.value,
+            revision: &place.revision,
+            repo_url: &source.repo_url.value,
+            path: &source.path.value,
+            target_revision: &source.target_revision.value,
+        });
+        if place.revision.is_empty() {
+            warn_of_revision(source, texts, warnings);
+        }
+        let resolver = Resolver {
+            checkout: &place.checkout,
+            folder: &place.folder,
+            references: self.references,
+            environment: &environment,
+            schemes: settings.value_file_schemes(),
+            texts,
+        };
+        let (objects, commands) = match engine {
+            Engine::Helm => self.helm(source, &place, &resolver, warnings)?,
+            Engine::Kustomize => self.kustomize(source, &place, &resolver)?,
+            Engine::Directory => {
+                let settings = settings.is_enabled("jsonnet.enable");
+                let directory = source.directory.clone().unwrap_or_default();
+                let folder =
+                    place.checkout.real(&place.folder).map_or(place.folder.clone(), |(real, _)| real);
+                (
+                    directory::render(&folder, &directory, &place.checkout, texts, settings, warnings)?,
+                    Vec::new(),
+                )
+            }
+            Engine::Plugin => return Err(plugin(source, texts).into()),
+        };
+        let objects = objects::flatten(objects)?;
+        Ok(Some(RenderedSource { engine, objects, commands, revision: place.revision }))
+    }
+
+    /// What a source refers to must be there before anything else is (repository.go `runManifestGenAsync`).
+    fn check_references(&self, source: &Source) -> Result<()> {
+        let (application, Some(helm)) = (self.application, &source.helm) else { return Ok(()) };
+        if !application.has_multiple_sources {
+            return Ok(());
+        }
+        let files =
+            helm.value_files.iter().chain(helm.file_parameters.iter().map(|parameter| &parameter.path));
+        let mut seen: HashMap<&Path, &Source> = HashMap::new();
+        for file in files.filter(|file| file.value.starts_with('$')) {
+            let name = file.value.split('/').next().unwrap_or_default();
+            let named = |source: &&Source| format!("${}", source.reference.value) == name;
+            let Some(referred) = application.sources.iter().find(named).filter(|_| name.len() > 1) else {
+                let known: Vec<String> = self.references.keys().map(|name| format!("`{name}`")).collect();
+                let error =
+                    application.error(format!("no source has the `ref` of `{}`", file.value), file.span);
+                return Err(error.hint(if known.is_empty() {
+                    "give the source with the file a `ref`".to_owned()
+                } else {
+                    format!("there is {}", known.join(", "))
+                }));
+            };
+            let Some(checkout) = self.references.get(name) else {
+                let message = format!("`{}` refers to a chart, and charts can be no `ref`", file.value);
+                return Err(application.error(message, file.span));
+            };
+            let first = seen.entry(checkout.root()).or_insert(referred);
+            if first.target_revision.value != referred.target_revision.value {
+                let message = format!(
+                    "`${}` and `${}` are one repository at the revisions `{}` and `{}`",
+                    first.reference.value,
+                    referred.reference.value,
+                    first.target_revision.value,
+                    referred.target_revision.value
+                );
+                return Err(application
+                    .error(message, file.span)
+                    .hint("Argo CD checks a repository out once for an Application"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder of a source in a repository (util/app/path `Path`).
+    fn folder(&self, source: &Source) -> Result<Place<'_>> {
+        let application = self.application;
+        let (url, revision) = (&source.repo_url.value, &source.target_revision.value);
+        if url.starts_with("oci://") && !self.world.repositories.has(url) {
+            let message =
+                format!("`{}` is an OCI artifact, which is not rendered here", repositories::shown(url));
+            return Err(application.error(message, source.repo_url.span).hint(
+                "say under `repositories` of the context file where its files are, or name a `chart` in it",
+            ));
+        }
+        let found = self.world.repositories.find(url, revision);
+        let found = found.map_err(|error| error.at(application.place(source.repo_url.span)))?;
+        let checkout = open(application, source, found.folder(), self.world.files)?;
+        let path = &source.path;
+        if path.value.starts_with('/') {
+            let message = format!("the path `{}` is absolute", path.value);
+            let error = application.error(message, path.span);
+            return Err(error.hint("`path` begins at the repository's root, without a `/`"));
+        }
+        let refuse = |absence: Absence| match absence {
+            Absence::Outside => {
+                application.error(format!("the path `{}` leads out of the repository", path.value), path.span)
+            }
+            Absence::Missing => {
+                let message = format!("the path `{}` does not exist in the repository", path.value);
+                application.error(message, path.span)
+            }
+            Absence::WrongKind => application.error(format!("`{}` is no folder", path.value), path.span),
+            Absence::Unreadable(reason) => {
+                application.error(format!("cannot read `{}`: {reason}", path.value), path.span)
+            }
+        };
+        let folder = checkout.locate(checkout.root(), &path.value).map_err(refuse)?;
+        match checkout.real(&folder).map_err(refuse)? {
+            (_, FileKind::Directory) => {}
+            (_, FileKind::File) => return Err(refuse(Absence::WrongKind)),
+        }
+        Ok(Place { checkout, folder, revision: found.revision().unwrap_or_default().to_owned() })
+    }
+
+    /// The chart of a source in a repository of charts: on this disk where the context says so, and else from there.
+    fn chart(&self, source: &Source) -> Result<Place<'_>, E::Error> {
+        let application = self.application;
+        let (url, version) = (&source.repo_url.value, &source.target_revision.value);
+        if self.world.repositories.has(url) {
+            let found = self.world.repositories.find(url, version);
+            let found = found.map_err(|error| error.at(application.place(source.repo_url.span)))?;
+            let checkout =
+                open(application, source, &found.folder().join(&source.chart.value), self.world.files)?;
+            let folder = checkout.root().to_owned();
+            return Ok(Place { checkout, folder, revision: version.clone() });
+        }
+        let pulled = self.world.engines.pull(&RemoteChart {
+            repo_url: url,
+            name: &source.chart.value,
+            version,
+            pass_credentials: source.helm.as_ref().is_some_and(|helm| helm.pass_credentials),
+            place: application.place(source.chart.span),
+        })?;
+        let checkout = open(application, source, &pulled.path, self.world.files)?;
+        let folder = checkout.root().to_owned();
+        Ok(Place { checkout, folder, revision: pulled.version })
+    }
+
+    fn helm(
+        &self,
+        source: &Source,
+        place: &Place<'_>,
+        resolver: &Resolver<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(Vec<Object>, Vec<String>), E::Error> {
+        let (kube_version, api_versions) = self.capabilities(source, resolver)?;
+        let release = Release {
+            application: &self.application.name.value,
+            namespace: &self.application.destination.namespace,
+            kube_version,
+            api_versions,
+        };
+        let request = helm::request(&place.folder, source.helm.as_ref(), release, resolver, warnings)?;
+        let text = self.world.engines.chart(&request)?;
+        let commands = vec![helm::command(&request, place.checkout.root())];
+        Ok((self.read(text, place)?, commands))
+    }
+
+    fn kustomize(
+        &self,
+        source: &Source,
+        place: &Place<'_>,
+        resolver: &Resolver<'_>,
+    ) -> Result<(Vec<Object>, Vec<String>), E::Error> {
+        let settings = Settings(&self.world.context.settings);
+        let (kube_version, api_versions) = self.capabilities(source, resolver)?;
+        let edited = match &source.kustomize {
+            Some(section) => {
+                kustomize::check_version(section, settings, resolver.texts)?;
+                let editing = Editing {
+                    folder: &place.folder,
+                    checkout: &place.checkout,
+                    environment: resolver.environment,
+                    texts: resolver.texts,
+                };
+                editing.edit(section)?
+            }
+            None => Edited::default(),
+        };
+        let version = source.kustomize.as_ref().map_or("", |section| section.version.value.as_str());
+        let request = KustomizationRequest {
+            folder: place.folder.clone(),
+            repository: place.checkout.root().to_owned(),
+            edited: edited.kustomization,
+            options: settings.build_options(version),
+            kube_version,
+            api_versions,
+        };
+        let text = self.world.engines.kustomization(&request)?;
+        let mut commands = edited.commands;
+        commands.push(kustomize::build_command(&request));
+        Ok((self.read(text, place)?, commands))
+    }
+
+    /// The versions that templates are told: the source's own before those of the cluster.
+    fn capabilities(
+        &self,
+        source: &Source,
+        resolver: &Resolver<'_>,
+    ) -> Result<(Option<String>, Vec<String>)> {
+        let sections = [
+            source.helm.as_ref().map(|helm| (&helm.kube_version, &helm.api_versions)),
+            source.kustomize.as_ref().map(|kustomize| (&kustomize.kube_version, &kustomize.api_versions)),
+        ];
+        let of_source = sections.iter().flatten().find(|(version, _)| !version.value.is_empty());
+        // Hydrated manifests are rendered for no cluster (hydrator_dependencies.go `GetRepoObjs`).
+        let is_hydrated = self.application.hydrator.is_some();
+        let version = match of_source {
+            Some((version, _)) => {
+                let place = place_of(resolver.texts, version.span);
+                Some(helm::kube_version(&version.value).map_err(|message| Error::new(message).at(place))?)
+            }
+            None if self.cluster.kube_version.is_empty() || is_hydrated => None,
+            None => Some(helm::kube_version(&self.cluster.kube_version).map_err(|message| {
+                Error::new(format!("the cluster `{}`: {message}", self.cluster.name))
+                    .at(self.application.place(self.application.destination.span))
+            })?),
+        };
+        let given = sections.iter().flatten().find(|(_, versions)| !versions.is_empty());
+        let versions = match given {
+            Some((_, versions)) => (*versions).clone(),
+            None if is_hydrated => Vec::new(),
+            None => self.cluster.api_versions.clone(),
+        };
+        Ok((version, versions))
+    }
+
+    /// The objects in what an engine printed.
+    fn read(&self, text: String, place: &Place<'_>) -> Result<Vec<Object>> {
+        let name = format!("{} (rendered)", self.world.files.display(&place.folder));
+        objects::documents(&Arc::new(yamltree::Source { name, text: Arc::from(text) }))
+    }
+}
+
+/// A plugin is a program of its own.
+fn plugin(source: &Source, texts: &objects::Sources) -> Error {
+    let plugin = source.plugin.as_ref();
+    let (name, span) = plugin.map_or(("", source.span), |plugin| (plugin.name.value.as_str(), plugin.span));
+    let message = if name.is_empty() {
+        "the source is a plugin's, and plugins are not run here".to_owned()
+    } else {
+        format!("the source is for the plugin `{name}`, and plugins are not run here")
+    };
+    Error::new(message).at(place_of(texts, span)).hint("nothing of the Application is rendered without it")
+}
+
+/// Variables that stand for a commit are empty where it is not known.
+fn warn_of_revision(source: &Source, texts: &objects::Sources, warnings: &mut Vec<Warning>) {
+    let mut open: Vec<&Node> = vec![&source.node];
+    while let Some(node) = open.pop() {
+        open.extend(node.items().into_iter().flatten());
+        open.extend(node.entries().into_iter().flatten().map(|entry| &entry.value));
+        if node.text().is_some_and(|text| text.contains("ARGOCD_APP_REVISION")) {
+            let message = "the commit is not known, and `$ARGOCD_APP_REVISION` is empty";
+            warnings.push(
+                Warning::new(Code::UnknownVariable, message)
+                    .at(place_of(texts, node.span))
+                    .hint("say it as the `revision` of the repository in the context file"),
+            );
+            return;
+        }
+    }
+}
+
+/// A command line as Argo CD shows it.
+pub(crate) fn shown<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted = |word: &str| match word {
+        "" => "\"\"".to_owned(),
+        word if word.contains(char::is_whitespace) => format!("{word:?}"),
+        word => word.to_owned(),
+    };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}

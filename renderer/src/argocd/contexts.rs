@@ -1,0 +1,81 @@
+//! What Applications are rendered in: a context file, or what this checkout says of itself.
+//!
+//! In: the path of a context file, or none. Out: the context, and where its repositories are. Refused: what is wrong in the
+//! file, with its place.
+
+use std::path::{Path, PathBuf};
+
+use argocd::{Context, Repositories};
+use files::{FileKind, Files};
+use yamlserde::{Placed, Text};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::git::Repository;
+
+/// The name of a context file that need not be named.
+pub(crate) const FILE_NAME: &str = "renderer-context.yaml";
+
+/// What is known of the world.
+#[derive(Debug)]
+pub(crate) struct KnownWorld {
+    pub(crate) context: Context,
+    pub(crate) repositories: Repositories,
+    /// Whether there is no context file.
+    pub(crate) is_default: bool,
+    /// The repository that the working directory is in, or that directory.
+    pub(crate) root: PathBuf,
+}
+
+impl KnownWorld {
+    /// The world of a context file; without one, that of `renderer-context.yaml` in the working directory or a folder
+    /// above it in the repository; without that, the repository alone.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub(crate) fn load(named: Option<&Path>, working_directory: &Path, files: &dyn Files) -> Result<Self> {
+        let repository = Repository::discover(working_directory).ok();
+        let root = repository.as_ref().map_or(working_directory, Repository::work_tree).to_owned();
+        let found = match named {
+            Some(path) => Some(working_directory.join(path)),
+            None => beside(working_directory, &root, files),
+        };
+        if let Some(path) = found {
+            let context = read(&path, files)?;
+            let base = path.parent().unwrap_or(Path::new("/"));
+            let repositories = Repositories::new(&context, base);
+            return Ok(Self { context, repositories, is_default: false, root });
+        }
+        let context = repository.as_ref().map(of_repository).unwrap_or_default();
+        let repositories = Repositories::new(&context, &root);
+        Ok(Self { context, repositories, is_default: true, root })
+    }
+}
+
+/// The nearest context file that need not be named.
+fn beside(working_directory: &Path, root: &Path, files: &dyn Files) -> Option<PathBuf> {
+    let within = working_directory.ancestors().take_while(|folder| folder.starts_with(root));
+    let path = |folder: &Path| folder.join(FILE_NAME);
+    within.map(path).find(|path| matches!(files.resolve(path), Ok((_, FileKind::File))))
+}
+
+fn read(path: &Path, files: &dyn Files) -> Result<Context> {
+    let shown = files.display(path);
+    let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real)).map_err(|error| {
+        Error::new(ErrorKind::Input, format!("cannot read the context `{shown}`: {error}"))
+    })?;
+    let text = String::from_utf8(bytes.to_vec())
+        .map_err(|_| Error::new(ErrorKind::Input, format!("the context `{shown}` is no text")))?;
+    Ok(Context::read(&Text::new(&shown, &text))?)
+}
+
+/// The repository itself, at the commit that is checked out.
+fn of_repository(repository: &Repository) -> Context {
+    let revision = repository.commit("HEAD").ok().map(|commit| commit.to_string());
+    let known = |url: String| Placed {
+        value: argocd::context::Repository { url, path: ".".to_owned(), revision: revision.clone() },
+        start: 0,
+    };
+    let mut context = Context::default();
+    context.repositories = repository.remotes().into_iter().map(known).collect();
+    context
+}

@@ -1,0 +1,191 @@
+//! The engines of this program behind the seam of Argo CD's Applications.
+//!
+//! In: one `helm template` or `kustomize build` as Argo CD would run it. Out: what that prints. The warnings of the engines
+//! are kept for the caller.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use argocd::application::{
+    ChartRequest, KustomizationRequest, ParameterKind, PulledChart, RemoteChart, ValueFile,
+};
+use clap::Parser;
+use kustomize::{Options, Remote as _};
+
+use super::shadow::Shadowed;
+use crate::built::Warnings;
+use crate::chart::text::Selection;
+use crate::chart::{self, Release, Values};
+use crate::cli::flags::BuildFlags;
+use crate::config;
+use crate::error::{Error, ErrorKind, Result};
+use crate::remote::charts::{Access, ChartRequest as RemoteRequest, OCI};
+use crate::render::{ENGINE, Engines};
+
+/// The engines, for the sources of one Application.
+#[derive(Debug)]
+pub(crate) struct SourceEngines<'r> {
+    engines: Engines<'r>,
+    warnings: Mutex<Warnings>,
+}
+
+impl<'r> SourceEngines<'r> {
+    pub(crate) fn new(engines: Engines<'r>) -> Self {
+        Self { engines, warnings: Mutex::default() }
+    }
+
+    /// What the engines gave warnings of.
+    pub(crate) fn into_warnings(self) -> Warnings {
+        self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn warn(&self, warnings: Warnings) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+    }
+
+    /// What `--values` and `--set-file` name: files of repositories, addresses, and values in the Application.
+    fn read(&self, names: &HashMap<String, Origin<'_>>, name: &str) -> Result<Vec<u8>> {
+        let file = |path: &Path| {
+            let files = self.engines.files();
+            let read = files.resolve(path).and_then(|(real, _)| files.read(&real));
+            read.map(|bytes| bytes.to_vec()).map_err(|error| {
+                Error::new(ErrorKind::Input, format!("cannot read `{}`: {error}", files.display(path)))
+            })
+        };
+        match names.get(name) {
+            Some(Origin::Text(text)) => Ok(text.as_bytes().to_vec()),
+            Some(Origin::File(path)) => file(path),
+            Some(Origin::Url(url)) => self.fetch(url),
+            None if name.contains("://") => self.fetch(name),
+            None => file(Path::new(name)),
+        }
+    }
+
+    fn fetch(&self, url: &str) -> Result<Vec<u8>> {
+        let fetched = self.engines.remotes().file(url).map_err(|error| {
+            let refused = Error::new(ErrorKind::Input, error.message);
+            match error.hint {
+                Some(hint) => refused.hint(hint),
+                None => refused,
+            }
+        })?;
+        Ok(fetched.to_vec())
+    }
+}
+
+/// Where the content of a values file is.
+enum Origin<'o> {
+    File(&'o Path),
+    Url(&'o str),
+    Text(&'o str),
+}
+
+impl argocd::application::Engines for SourceEngines<'_> {
+    type Error = Error;
+
+    fn chart(&self, request: &ChartRequest) -> Result<String> {
+        let mut names = HashMap::new();
+        let mut given = Values::default();
+        for file in &request.value_files {
+            let (name, origin) = match file {
+                ValueFile::File(path) => (self.engines.files().display(path), Origin::File(path)),
+                ValueFile::Url(url) => (url.clone(), Origin::Url(url)),
+            };
+            names.insert(name.clone(), origin);
+            given.files.push(name);
+        }
+        if let Some(values) = &request.values {
+            names.insert(values.name.clone(), Origin::Text(&values.text));
+            given.files.push(values.name.clone());
+        }
+        for parameter in &request.parameters {
+            let list = match parameter.kind {
+                ParameterKind::Value => &mut given.set,
+                ParameterKind::Text => &mut given.string,
+                ParameterKind::File => &mut given.file,
+            };
+            list.push(parameter.assignment.clone());
+        }
+        let mut warnings = Vec::new();
+        let read = |name: &str| self.read(&names, name);
+        let user = chart::user_values_from(&read, &given, ENGINE, &mut warnings)?;
+        let loaded = self.engines.chart(&request.chart, Some(&request.repository))?;
+        let release = Release {
+            name: &request.release_name,
+            namespace: request.namespace.as_deref(),
+            is_upgrade: false,
+            kube_version: request.kube_version.as_deref(),
+            api_versions: &request.api_versions,
+            version: ENGINE,
+            checks_schemas: !request.skip_schema_validation,
+            debug: false,
+            cluster: None,
+        };
+        let rendered = self.engines.helm(&loaded, &user, &release, warnings)?;
+        let selection = Selection { crds: request.include_crds, hooks: true, tests: !request.skip_tests };
+        let text = rendered.text(selection).whole();
+        self.warn(Warnings::of_chart(rendered.warnings));
+        Ok(text)
+    }
+
+    fn kustomization(&self, request: &KustomizationRequest) -> Result<String> {
+        let options = options(request)?;
+        let overlay = match &request.edited {
+            None => self.engines.kustomize(&request.folder, &options)?,
+            Some(edited) => {
+                let shadowed = Shadowed::new(self.engines.files(), &edited.path, &edited.text)
+                    .map_err(|error| Error::io("find", &edited.path, &error))?;
+                self.engines.over(&shadowed).kustomize(&request.folder, &options)?
+            }
+        };
+        self.warn(overlay.warnings());
+        Ok(overlay.output.yaml().to_owned())
+    }
+
+    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PulledChart> {
+        let access = Access { pass_credentials: chart.pass_credentials, ..Access::default() };
+        // Without a scheme it is a registry (util/helm/client.go `IsHelmOciRepo`).
+        let registry = (!chart.repo_url.contains("://")).then(|| format!("{OCI}{}", chart.repo_url));
+        let request = RemoteRequest {
+            reference: chart.name,
+            repo: Some(registry.as_deref().unwrap_or(chart.repo_url)),
+            version: Some(chart.version),
+            access: &access,
+        };
+        let path =
+            self.engines.chart_sources().folder(&request).map_err(|error| error.at(chart.place.clone()))?;
+        let version = self.engines.chart(&path, None)?.chart.metadata.version.clone();
+        Ok(PulledChart { path, version })
+    }
+}
+
+/// `kustomize.buildOptions` on a command line.
+#[derive(Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct BuildOptions {
+    #[command(flatten)]
+    flags: BuildFlags,
+}
+
+/// The options of a build; the versions of the cluster are for charts only.
+fn options(request: &KustomizationRequest) -> Result<Options> {
+    if request.options.is_empty() {
+        return Ok(Options::default());
+    }
+    let parsed = BuildOptions::try_parse_from(&request.options).map_err(|error| {
+        let message = error.to_string();
+        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        Error::new(ErrorKind::Input, format!("the setting `kustomize.buildOptions`: {first}"))
+            .hint("it has flags of `kustomize build`")
+    })?;
+    config::check_build_flags(&parsed.flags)?;
+    let mut options = config::build_options(&parsed.flags);
+    if options.enable_helm {
+        if request.kube_version.is_some() {
+            options.helm_kube_version.clone_from(&request.kube_version);
+        }
+        options.helm_api_versions.extend(request.api_versions.iter().cloned());
+    }
+    Ok(options)
+}

@@ -1,0 +1,162 @@
+//! All Applications of a repository: those in its files, and those that they render to.
+//!
+//! In: Applications that were found. Out: each of them rendered once, those that others render to behind them, level by
+//! level. Refused: two files with one Application; a chain of Applications that does not end.
+
+use std::collections::HashMap;
+
+use argocd::application::{Application, is_application};
+use argocd::objects::Object;
+
+use super::discovery::Found;
+use super::{ApplicationRenderer, Outcome};
+use crate::error::{Error, ErrorKind, Result};
+use crate::progress::Progress;
+use crate::render::{Event, side_by_side};
+
+/// Applications that make Applications nest no deeper.
+const MAX_LEVELS: usize = 16;
+
+/// Applications, each with what has become of it.
+#[derive(Default)]
+pub(crate) struct Fleet {
+    pub(crate) members: Vec<Member>,
+    /// What is wrong with Applications that could not be read or are there twice.
+    pub(crate) errors: Vec<Error>,
+    /// What is to be said beside.
+    pub(crate) notices: Vec<String>,
+    known: HashMap<String, usize>,
+}
+
+/// An Application of a fleet.
+pub(crate) struct Member {
+    pub(crate) application: Application,
+    object: Object,
+    /// The Application that renders to it.
+    pub(crate) parent: Option<String>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+impl Fleet {
+    /// Takes in the Applications of files.
+    pub(crate) fn of(found: Vec<Found>) -> Self {
+        let mut fleet = Self::default();
+        for Found { application, object } in found {
+            let name = application.instance_name();
+            if let Some(at) = fleet.known.get(&name) {
+                let error = fleet.members[*at].twin(&application);
+                fleet.errors.push(error);
+            } else {
+                fleet.add(name, Member { application, object, parent: None, outcome: None });
+            }
+        }
+        fleet
+    }
+
+    /// Renders all of them, and what they render to.
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub(crate) fn render(&mut self, renderer: &ApplicationRenderer<'_>, jobs: usize) -> Result<()> {
+        let mut begin = 0;
+        for level in 0.. {
+            let end = self.members.len();
+            if begin == end {
+                return Ok(());
+            }
+            if level == MAX_LEVELS {
+                let name = &self.members[begin].application.name.value;
+                let message = format!("Applications that make Applications nest deeper than {MAX_LEVELS}, at `{name}`");
+                self.errors.push(Error::new(ErrorKind::Input, message));
+                self.members.truncate(begin);
+                return Ok(());
+            }
+            let mut progress = Progress::new(end - begin);
+            let mut outcomes: Vec<Option<Outcome>> = (begin..end).map(|_| None).collect();
+            let work = |_: usize, member: &Member| renderer.render(&member.application);
+            side_by_side(&self.members[begin..end], jobs, work, |event| match event {
+                Event::Tick => progress.show(),
+                Event::Done(number, outcome) => {
+                    progress.advance();
+                    outcomes[number] = Some(outcome);
+                }
+            })?;
+            progress.clear();
+            for (at, outcome) in outcomes.into_iter().enumerate() {
+                self.members[begin + at].outcome = outcome;
+            }
+            for at in begin..end {
+                self.descend(at);
+            }
+            begin = end;
+        }
+        Ok(())
+    }
+
+    /// Takes in the Applications that one renders to.
+    fn descend(&mut self, at: usize) {
+        let member = &self.members[at];
+        let parent = member.application.instance_name();
+        let Some(Ok(rendered)) = member.outcome.as_ref().map(|outcome| &outcome.rendered) else { return };
+        let children: Vec<Object> =
+            rendered.objects.iter().filter(|object| is_application(object)).cloned().collect();
+        for object in children {
+            match Application::read(&object) {
+                Ok(application) => self.child(application, object, &parent),
+                Err(error) => self.errors.push(error.into()),
+            }
+        }
+    }
+
+    /// One that is known already is the same, whether a file or another Application has it: it is rendered once.
+    fn child(&mut self, application: Application, object: Object, parent: &str) {
+        let name = application.instance_name();
+        let Some(at) = self.known.get(&name) else {
+            let member = Member { application, object, parent: Some(parent.to_owned()), outcome: None };
+            self.add(name, member);
+            return;
+        };
+        let first = &self.members[*at];
+        if first.specification() != specification(&object) {
+            let from = match (&first.parent, first.object.place()) {
+                (Some(parent), _) => format!("`{parent}` renders to"),
+                (None, Some(place)) => format!("{} has", place.location()),
+                (None, None) => "another file has".to_owned(),
+            };
+            self.notices.push(format!(
+                "`{parent}` renders to another Application `{name}` than {from}: the latter is rendered"
+            ));
+        }
+    }
+
+    fn add(&mut self, name: String, member: Member) {
+        self.known.insert(name, self.members.len());
+        self.members.push(member);
+    }
+}
+
+impl Member {
+    fn specification(&self) -> Option<String> {
+        specification(&self.object)
+    }
+
+    fn twin(&self, other: &Application) -> Error {
+        let name = &other.name;
+        let error = Error::new(ErrorKind::Input, format!("there are two Applications `{}`", name.value))
+            .at(other.place(name.span));
+        match self.application.place(self.application.name.span) {
+            Some(place) => {
+                let place = place.location();
+                error.hint(format!("the other is at {place}: remove one, or give it another name"))
+            }
+            None => error.hint("give one of them another name"),
+        }
+    }
+}
+
+/// What an Application says, without what is written on it.
+fn specification(object: &Object) -> Option<String> {
+    let mut json = String::new();
+    yamltree::to_json(object.node().get("spec")?, yamltree::JsonOptions::SIGS, &mut json).ok()?;
+    Some(json)
+}

@@ -1,0 +1,62 @@
+//! Applications of Argo CD, rendered with the engines of this program.
+//!
+//! In: Applications, and a context. Out: what Argo CD would apply, and how it is written into a folder.
+
+mod contexts;
+mod discovery;
+mod engines;
+mod fleet;
+mod hydrated;
+mod shadow;
+
+use argocd::application::{self, Application, Overrides, Rendered, World};
+use files::Files;
+
+pub(crate) use contexts::KnownWorld;
+pub(crate) use discovery::{Discovery, Found};
+pub(crate) use engines::SourceEngines;
+pub(crate) use fleet::{Fleet, Member};
+pub(crate) use hydrated::Layout;
+
+use crate::built::Warnings;
+use crate::error::Result;
+use crate::render::Renderer;
+
+/// Renders Applications over one renderer's files.
+pub(crate) struct ApplicationRenderer<'r> {
+    pub(crate) renderer: &'r Renderer,
+    pub(crate) world: &'r KnownWorld,
+    pub(crate) overrides: &'r Overrides,
+}
+
+/// What has become of an Application.
+pub(crate) struct Outcome {
+    pub(crate) warnings: Warnings,
+    pub(crate) rendered: Result<Rendered>,
+}
+
+impl ApplicationRenderer<'_> {
+    /// Renders one Application on the caller's stack.
+    pub(crate) fn render(&self, application: &Application) -> Outcome {
+        self.render_over(application, self.renderer.files())
+    }
+
+    /// The same over a view of the renderer's files.
+    pub(crate) fn render_over(&self, application: &Application, files: &dyn Files) -> Outcome {
+        let engines = SourceEngines::new(self.renderer.engines(files));
+        let world = World {
+            context: &self.world.context,
+            repositories: &self.world.repositories,
+            files,
+            engines: &engines,
+            overrides: self.overrides,
+        };
+        let mut rendered = application::render(application, &world);
+        let mut warnings = engines.into_warnings();
+        match &mut rendered {
+            Ok(rendered) => warnings.add_applications(std::mem::take(&mut rendered.warnings)),
+            Err(_) => warnings.add_applications(application.warnings.clone()),
+        }
+        Outcome { warnings, rendered }
+    }
+}

@@ -1,0 +1,169 @@
+//! `renderer app`: what Argo CD would apply for Applications, without a cluster.
+
+use std::path::{Path, PathBuf};
+
+use argocd::objects;
+use clap::Args;
+use files::{Disk, FileKind, Files};
+
+use super::argocd_flags::WorldFlags;
+use crate::argocd::{ApplicationRenderer, Discovery, Found, KnownWorld, Outcome};
+use crate::error::{Error, ErrorKind, Result};
+use crate::output;
+use crate::render::{Event, Renderer, side_by_side};
+use crate::report::Reporter;
+
+const EXAMPLES: &str = "\
+Examples:
+  # what Argo CD would apply, with no more than this checkout
+  renderer app argocd/applications/web-prod.yaml
+
+  # by its name, wherever in the repository it is
+  renderer app web-prod
+
+  # with what is known of clusters, projects and other repositories
+  renderer app web-prod --context ci/renderer-context.yaml
+
+  # without what Argo CD writes on objects, to compare with the cluster
+  renderer app web-prod --tracking none | kubectl diff -f -";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// Files with Applications, or names of Applications in this repository: `NAME` or `NAMESPACE/NAME`
+    #[arg(value_name = "FILE|NAME", required = true)]
+    applications: Vec<String>,
+
+    /// The format of the manifests
+    #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
+    output: super::Format,
+
+    #[command(flatten)]
+    world: WorldFlags,
+}
+
+pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
+    let config = arguments.world.config(reporter);
+    let strict = config.strict;
+    let renderer = Renderer::new(config);
+    let disk = Disk::new();
+    let working_directory = disk.working_directory();
+    let world = KnownWorld::load(arguments.world.context.as_deref(), working_directory, renderer.files())?;
+    let found = find(&arguments.applications, working_directory, &world, renderer.files())?;
+    let overrides = arguments.world.overrides(world.is_default);
+    let applications = ApplicationRenderer { renderer: &renderer, world: &world, overrides: &overrides };
+    let mut outcomes: Vec<Option<Outcome>> = found.iter().map(|_| None).collect();
+    let jobs = super::jobs(None, found.len());
+    let work = |_: usize, found: &Found| applications.render(&found.application);
+    side_by_side(&found, jobs, work, |event| {
+        if let Event::Done(number, outcome) = event {
+            outcomes[number] = Some(outcome);
+        }
+    })?;
+    let mut rendered = Vec::new();
+    let mut failed = false;
+    for (outcome, found) in outcomes.into_iter().flatten().zip(&found) {
+        outcome.warnings.report(reporter);
+        let accepted = if strict { outcome.warnings.refuse() } else { Ok(()) };
+        match accepted.and(outcome.rendered) {
+            Ok(of_application) => rendered.extend(of_application.objects),
+            Err(error) => {
+                failed = true;
+                reporter.application_error(&error, &found.application.name.value);
+            }
+        }
+    }
+    if failed {
+        return Ok(());
+    }
+    output::to_stdout(&match arguments.output {
+        super::Format::Yaml => objects::to_yaml(&rendered)?,
+        super::Format::Json => objects::to_json(&rendered)?,
+    })
+}
+
+/// The Applications that are named.
+fn find(
+    names: &[String],
+    working_directory: &Path,
+    world: &KnownWorld,
+    files: &dyn Files,
+) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    let mut all: Option<Vec<Found>> = None;
+    for name in names {
+        let path = PathBuf::from(name);
+        if matches!(files.resolve(&path), Ok((_, FileKind::File))) {
+            let mut discovery = Discovery::default();
+            discovery.file(&path, files)?;
+            if let Some(error) = discovery.errors.into_iter().next() {
+                return Err(error);
+            }
+            found.extend(discovery.found);
+            continue;
+        }
+        if all.is_none() {
+            let mut discovery = Discovery::default();
+            let below = if world.root.as_os_str().is_empty() { working_directory } else { &world.root };
+            discovery.folder(below, files)?;
+            all = Some(discovery.found);
+        }
+        found.push(by_name(name, all.as_deref().unwrap_or_default())?.clone());
+    }
+    refuse_twins(&found)?;
+    Ok(found)
+}
+
+fn by_name<'f>(name: &str, all: &'f [Found]) -> Result<&'f Found> {
+    let is_it = |found: &&Found| {
+        let application = &found.application;
+        application.name.value == name
+            || name.split_once('/') == Some((application.namespace.as_str(), application.name.value.as_str()))
+    };
+    let matching: Vec<&Found> = all.iter().filter(is_it).collect();
+    match matching.as_slice() {
+        [only] => Ok(only),
+        [] => {
+            let error = Error::new(
+                ErrorKind::Input,
+                format!("there is no file `{name}`, and no Application of that name in the repository"),
+            );
+            let mut names: Vec<&str> =
+                all.iter().map(|found| found.application.name.value.as_str()).collect();
+            names.sort_by_key(|known| strsim::levenshtein(known, name));
+            Err(match names.first() {
+                Some(near) if strsim::levenshtein(near, name) <= 3 => {
+                    error.hint(format!("did you mean `{near}`?"))
+                }
+                _ => error
+                    .hint("Applications that charts or ApplicationSets make are found by `renderer apps`"),
+            })
+        }
+        [first, second, ..] => Err(twins(first, second)),
+    }
+}
+
+/// Two Applications with one name are one to Argo CD.
+fn refuse_twins(found: &[Found]) -> Result<()> {
+    let mut seen = std::collections::HashMap::new();
+    for each in found {
+        let application = &each.application;
+        if let Some(first) = seen.insert(application.instance_name(), each) {
+            return Err(twins(first, each));
+        }
+    }
+    Ok(())
+}
+
+/// That two Applications have one name.
+fn twins(first: &Found, second: &Found) -> Error {
+    let name = &second.application.name;
+    let error = Error::new(ErrorKind::Input, format!("there are two Applications `{}`", name.value))
+        .at(second.application.place(name.span));
+    match first.application.place(first.application.name.span) {
+        Some(place) => {
+            error.hint(format!("the other is at {}: remove one, or give it another name", place.location()))
+        }
+        None => error.hint("give one of them another name"),
+    }
+}
