@@ -8,6 +8,7 @@ pub mod context;
 mod error;
 pub mod glob;
 pub mod objects;
+pub mod project;
 pub mod repositories;
 mod suggestion;
 pub mod sync;

@@ -110,7 +110,7 @@ fn normalized(url: &str) -> String {
 }
 
 /// Whether an address without its scheme begins with who logs in, as only those of ssh do.
-fn is_ssh(address: &str) -> bool {
+pub(crate) fn is_ssh(address: &str) -> bool {
     let mut parts = address.split('@');
     let user = parts.next().unwrap_or_default();
     let host = parts.next().unwrap_or_default();
