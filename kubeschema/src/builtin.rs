@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(Builtin::of_version(Some("1.3")).unwrap_err(), "1.3");
     }
 
-    /// flowcontrol's v1beta3 went with 1.32; `ResourceClaim` became stable in 1.34.
+    /// The beta of `ValidatingAdmissionPolicy` went with 1.34, in which `ResourceClaim` became stable.
     #[test]
     fn what_a_version_does_not_serve_is_told_from_what_is_unknown() {
         let standing = |version: &str, api_version: &str, kind: &str| {
@@ -239,6 +239,8 @@ mod tests {
         assert_eq!(standing("1.34", "apps/v1", "Deployment"), Standing::Served);
         let claim = ("resource.k8s.io/v1", "ResourceClaim");
         assert_eq!(standing("1.33", claim.0, claim.1), Standing::NotBefore("1.34".to_owned()));
+        let policy = ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy");
+        assert_eq!(standing("1.34", policy.0, policy.1), Standing::RemovedAfter("1.33".to_owned()));
         assert_eq!(standing("1.34", "example.com/v1", "Deployment"), Standing::Unknown);
     }
 }

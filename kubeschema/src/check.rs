@@ -1,7 +1,7 @@
 //! Holds an object against a schema.
 //!
 //! In: a node whose plain scalars are what JSON holds, and a schema. Out: faults, with path and place, in the order of the
-//! object; at most [`MAX_FAULTS`]. Fields are checked as strictly as `kubectl apply --validate=strict` has the API server
+//! text; at most [`MAX_FAULTS`]. Fields are checked as strictly as `kubectl apply --validate=strict` has the API server
 //! do it: a field that the schema does not have is a fault, for it would be dropped.
 
 use std::collections::HashSet;
@@ -31,6 +31,8 @@ pub struct Fault {
     pub message: String,
     /// What may have been meant.
     pub hint: Option<String>,
+    /// Whether the object can be applied all the same, though not by a server-side apply.
+    pub is_tolerated: bool,
     /// The bytes concerned.
     pub span: Span,
 }
@@ -49,7 +51,9 @@ pub struct Report {
 pub fn check(object: &Node, schema: &Schema, builtin: &Builtin) -> Report {
     let mut checker = Checker { builtin, path: String::new(), report: Report::default(), depth: 0 };
     checker.value(object, schema);
-    checker.report
+    let mut report = checker.report;
+    report.faults.sort_by_key(|fault| (fault.span.source, fault.span.start));
+    report
 }
 
 struct Checker<'s> {
@@ -119,6 +123,10 @@ impl<'s> Checker<'s> {
     }
 
     fn field(&mut self, entry: &Entry, name: &str, schema: &'s Schema) {
+        // The API server takes null for a field that is not there.
+        if given(&entry.value) == Given::Null {
+            return;
+        }
         if schema.is_resource {
             match name {
                 "apiVersion" | "kind" => return,
@@ -161,6 +169,9 @@ impl<'s> Checker<'s> {
                 let length = self.path.len();
                 let _ = write!(self.path, "[{number}]");
                 self.fault(item.span, format!("{what} stands above"), None);
+                if let Some(fault) = self.report.faults.last_mut() {
+                    fault.is_tolerated = true;
+                }
                 self.path.truncate(length);
             }
         }
@@ -280,7 +291,8 @@ impl<'s> Checker<'s> {
 
     fn fault(&mut self, span: Span, message: String, hint: Option<String>) {
         if self.report.faults.len() < MAX_FAULTS {
-            self.report.faults.push(Fault { path: self.path.clone(), message, hint, span });
+            let path = self.path.clone();
+            self.report.faults.push(Fault { path, message, hint, is_tolerated: false, span });
         }
     }
 }
@@ -572,7 +584,7 @@ spec:
     #[test]
     fn custom_resources_are_held_against_their_definition() {
         let fine = "{size: 3, mode: fast, name: abc, port: http, free: {any: [1]}, extra: {a: b}, items: [a, b], \
-                    note: null, either: {a: x}}";
+                    note: null, either: {a: x}, mode: null}";
         let report = custom(fine);
         assert_eq!(report.faults, []);
         assert!(report.has_expressions);
@@ -593,7 +605,8 @@ spec:
                 "spec.either: exactly one of the schemas in `oneOf` may fit, and 2 do",
             ),
             ("{mode: fast}", "spec: the field `size` is missing"),
-            ("{size: 1, mode: null}", "spec.mode: a text is wanted, and this is null"),
+            ("{size: null}", "spec: the field `size` is missing"),
+            ("{size: 1, items: [null]}", "spec.items[0]: a text is wanted, and this is null"),
         ] {
             assert_eq!(shown(custom(spec)), [want], "{spec}");
         }

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use yamltree::{Place, Source, Span};
+
 use crate::config::{self, TransformerConfig};
 use crate::context::Context;
 use crate::decode::Located;
@@ -36,6 +38,20 @@ const MAX_NESTING: usize = 200;
 pub struct Shared {
     sources: Sources,
     cache: Cache,
+}
+
+impl Shared {
+    /// The texts that were read, by the numbers that spans have.
+    #[must_use]
+    pub fn sources(&self) -> Vec<Arc<Source>> {
+        self.sources.all()
+    }
+
+    /// Where a span is written, in the file also for what stands in a text inside a file; `None` for what no file holds.
+    #[must_use]
+    pub fn place(&self, span: Span) -> Option<Place> {
+        self.sources.place(span)
+    }
 }
 
 /// Builds the kustomization in a folder, or in a repository that an address names.

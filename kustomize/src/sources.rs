@@ -43,6 +43,12 @@ impl Sources {
         Some(Place { source: outer.source, span })
     }
 
+    /// All that were read, by their numbers.
+    pub(crate) fn all(&self) -> Vec<Arc<Source>> {
+        let sources = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        sources.iter().map(|text| Arc::clone(&text.source)).collect()
+    }
+
     fn add(&self, name: String, text: Arc<str>, holder: Option<(Span, Style)>) -> File {
         let source = Arc::new(Source { name, text: Arc::clone(&text) });
         let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -90,14 +90,20 @@ impl ChartTargets {
 
 /// Whether a path is that of a chart: an archive, or a folder that is one and no kustomization.
 pub(crate) fn is_chart(path: &Path, files: &dyn Files) -> bool {
-    let is_file = |name: &str| matches!(files.resolve(&path.join(name)), Ok((_, FileKind::File)));
     match files.resolve(path) {
         Ok((_, FileKind::File)) => is_archive(path),
-        Ok((_, FileKind::Directory)) => {
-            is_file("Chart.yaml") && !KUSTOMIZATIONS.iter().any(|name| is_file(name))
-        }
+        Ok((_, FileKind::Directory)) => has_file(path, "Chart.yaml", files) && !is_overlay(path, files),
         Err(_) => false,
     }
+}
+
+/// Whether a path is that of a kustomization.
+pub(crate) fn is_overlay(path: &Path, files: &dyn Files) -> bool {
+    KUSTOMIZATIONS.iter().any(|name| has_file(path, name, files))
+}
+
+fn has_file(folder: &Path, name: &str, files: &dyn Files) -> bool {
+    matches!(files.resolve(&folder.join(name)), Ok((_, FileKind::File)))
 }
 
 /// The names that a kustomization can have.

@@ -63,6 +63,17 @@ pub(crate) fn to_stdout(text: &str) -> Result<()> {
     bytes_to_stdout(text.as_bytes())
 }
 
+/// The same for a text with colours, which only a terminal gets.
+///
+/// # Errors
+/// What writing gives.
+pub(crate) fn to_stdout_coloured(text: &str) -> Result<()> {
+    to_stdout(&match anstream::AutoStream::choice(&io::stdout()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
+        _ => text.to_owned(),
+    })
+}
+
 /// The same for what may be no text.
 ///
 /// # Errors

@@ -15,6 +15,7 @@ use files::{Disk, FileKind, Files, ReadSet};
 use helm_lite::values::UserValues;
 use helm_lite::{HelmVersion, Warning};
 use kustomize::{Options, Shared, World};
+use yamltree::{Place, Source, Span};
 
 use crate::built::{Built, Overlay, RenderedChart};
 use crate::chart::{self, Release, Rendered};
@@ -98,6 +99,16 @@ impl Renderer {
     #[must_use]
     pub fn files(&self) -> &dyn Files {
         &*self.files
+    }
+
+    /// The texts that kustomizations were built of, by the numbers that spans have.
+    pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
+        self.shared.sources()
+    }
+
+    /// Where a span of what a kustomization gave is written.
+    pub(crate) fn place(&self, span: Span) -> Option<Place> {
+        self.shared.place(span)
     }
 
     /// The engines, over a view of the files such as one that records what is consulted.

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
+use findings::{Finding, Severity};
 use gitremote::redact;
 use yamltree::{Place, Source};
 
@@ -88,8 +89,7 @@ impl Reporter {
     }
 
     fn failure(&mut self, error: &Error, within: Option<String>) {
-        // Input that is wrong outweighs a machine that is, as the reader can act on it.
-        self.failed = Some(self.failed.map_or(error.kind(), |before| weightier(before, error.kind())));
+        self.fail(error.kind());
         let mut step = |step: &Step| match &step.place {
             Some(place) => format!("{}: {}", step.note, self.lines.location(place)),
             None => step.note.clone(),
@@ -134,6 +134,41 @@ impl Reporter {
         }
     }
 
+    /// A finding as a person reads it.
+    pub(crate) fn finding(&mut self, finding: &Finding) -> String {
+        let style = match finding.severity {
+            Severity::Error => ERROR,
+            Severity::Warning => WARNING,
+            Severity::Note => HINT,
+        };
+        let mut about = vec![finding.target.clone()];
+        about.extend(finding.object.clone());
+        about.extend(finding.field.clone());
+        let report = Report {
+            label: format!("{}[{}]", finding.severity, finding.rule.code),
+            style,
+            message: &finding.message,
+            place: finding.place.as_ref(),
+            // A line of a manifest may be one of a Secret.
+            excerpt: false,
+            chain: vec![format!("in {}", about.join(", "))],
+            hint: finding.hint.as_deref(),
+        };
+        report.render(&mut self.lines)
+    }
+
+    /// Says what a command has come to.
+    pub(crate) fn say(&self, message: &str) {
+        if !self.quiet {
+            print(&format!("{message}\n"));
+        }
+    }
+
+    /// Ends in failure, where all has been said.
+    pub(crate) fn fail(&mut self, kind: ErrorKind) {
+        self.failed = Some(self.failed.map_or(kind, |before| weightier(before, kind)));
+    }
+
     /// Says something about the command line that is not wrong.
     pub(crate) fn notice(&mut self, message: &str) {
         if !self.quiet {
@@ -152,6 +187,7 @@ impl Reporter {
     }
 }
 
+/// Input that is wrong outweighs a machine that is, as the reader can act on it.
 fn weightier(left: ErrorKind, right: ErrorKind) -> ErrorKind {
     if left == ErrorKind::Environment { right } else { left }
 }

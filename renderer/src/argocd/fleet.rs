@@ -66,7 +66,8 @@ impl Fleet {
             }
             if level == MAX_LEVELS {
                 let name = &self.members[begin].application.name.value;
-                let message = format!("Applications that make Applications nest deeper than {MAX_LEVELS}, at `{name}`");
+                let message =
+                    format!("Applications that make Applications nest deeper than {MAX_LEVELS}, at `{name}`");
                 self.errors.push(Error::new(ErrorKind::Input, message));
                 self.members.truncate(begin);
                 return Ok(());

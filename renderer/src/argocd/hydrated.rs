@@ -84,7 +84,12 @@ impl Layout {
     ///
     /// # Errors
     /// What writing gives.
-    pub(crate) fn write(&mut self, path: &Path, application: &Application, rendered: &Rendered) -> Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        path: &Path,
+        application: &Application,
+        rendered: &Rendered,
+    ) -> Result<()> {
         let folder = self.folder(path)?;
         let manifest = manifests(rendered.sources.iter().flat_map(|source| &source.objects));
         let (url, revision) = origin(application, rendered);
@@ -182,7 +187,10 @@ impl Layout {
 
 /// The repository and the commit of an Application's first source.
 fn origin(application: &Application, rendered: &Rendered) -> (String, String) {
-    let url = application.sources.first().map_or(String::new(), |source| repositories::shown(&source.repo_url.value));
+    let url = application
+        .sources
+        .first()
+        .map_or(String::new(), |source| repositories::shown(&source.repo_url.value));
     let revision = rendered.sources.first().map_or(String::new(), |source| source.revision.clone());
     (url, revision)
 }
@@ -241,7 +249,8 @@ fn metadata(url: &str, revision: &str, commands: &[&str]) -> Result<String> {
 
 fn readme(url: &str, revision: &str, commands: &[&str]) -> String {
     let at = if revision.is_empty() { String::new() } else { format!(" at `{revision}`") };
-    let mut text = format!("# Rendered manifests\n\nThese manifests are made from `{url}`{at}; change them there.\n");
+    let mut text =
+        format!("# Rendered manifests\n\nThese manifests are made from `{url}`{at}; change them there.\n");
     if !commands.is_empty() {
         text.push_str("\nArgo CD would run, from the top of that repository:\n\n```shell\n");
         for command in commands {

@@ -187,7 +187,8 @@ fn as_json(members: &[&Member], good: &[(&Member, &Rendered)]) -> Result<String>
     let mut entries = Vec::with_capacity(members.len());
     for member in members {
         let application = &member.application;
-        let rendered = good.iter().find(|(known, _)| std::ptr::eq(*known, *member)).map(|(_, rendered)| rendered);
+        let rendered =
+            good.iter().find(|(known, _)| std::ptr::eq(*known, *member)).map(|(_, rendered)| rendered);
         let error = member.outcome.as_ref().and_then(|outcome| outcome.rendered.as_ref().err());
         let sources = rendered.map_or(Vec::new(), |rendered| {
             let source = |source: &argocd::application::RenderedSource| {
@@ -214,7 +215,11 @@ fn as_json(members: &[&Member], good: &[(&Member, &Rendered)]) -> Result<String>
             None => "null".to_owned(),
         };
         let head = head.to_string();
-        entries.push(format!("{},\"objects\":{}}}", head.strip_suffix('}').unwrap_or(&head), objects.trim_end()));
+        entries.push(format!(
+            "{},\"objects\":{}}}",
+            head.strip_suffix('}').unwrap_or(&head),
+            objects.trim_end()
+        ));
     }
     Ok(format!("[\n{}\n]\n", entries.join(",\n")))
 }
@@ -300,9 +305,8 @@ impl Filter {
     }
 
     fn matches(&self, application: &Application) -> bool {
-        let is_named = |glob: &Glob| {
-            glob.matches(&application.name.value) || glob.matches(&application.instance_name())
-        };
+        let is_named =
+            |glob: &Glob| glob.matches(&application.name.value) || glob.matches(&application.instance_name());
         (self.names.is_empty() || self.names.iter().any(is_named))
             && (self.projects.is_empty() || self.projects.contains(&application.project.value))
             && self.labels.iter().all(|requirement| requirement.holds(&application.labels))

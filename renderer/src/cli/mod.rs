@@ -5,11 +5,13 @@ mod apps;
 mod argocd_flags;
 mod build;
 mod completion;
+mod findings;
 pub(crate) mod flags;
 mod helm;
 mod kustomize;
 mod man;
 mod plan;
+mod validate;
 mod version;
 
 use std::num::NonZeroUsize;
@@ -48,6 +50,8 @@ enum Command {
     App(app::Arguments),
     /// Render all Applications of a repository, and those that they make
     Apps(apps::Arguments),
+    /// Hold manifests against the schemas of Kubernetes and of CRDs
+    Validate(validate::Arguments),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print a man page
@@ -91,6 +95,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Plan(arguments) => plan::run(&arguments, reporter),
         Command::App(arguments) => app::run(&arguments, reporter),
         Command::Apps(arguments) => apps::run(&arguments, reporter),
+        Command::Validate(arguments) => validate::run(&arguments, reporter),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

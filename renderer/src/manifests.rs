@@ -1,0 +1,157 @@
+//! Manifests by what a command line names: what a folder renders to, or what files hold.
+//!
+//! In: a kustomization, a chart, a folder or file of manifests, or standard input. Out: objects, lists taken apart, that
+//! know where they are written as far as that is known: in files, or through kustomizations.
+
+use std::collections::HashSet;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use argocd::objects::{self, Object, Sources};
+use files::{FileKind, Files, MAX_FILE};
+use yamltree::{Kind, Node, Source, Span};
+
+use crate::built::{Built, Overlay};
+use crate::chart_target::{is_archive, is_chart, is_overlay};
+use crate::error::{Error, ErrorKind, Result};
+use crate::render::Renderer;
+
+/// What standard input is called.
+const STDIN: &str = "-";
+
+/// No folder of manifests is deeper.
+const MAX_DEPTH: usize = 64;
+
+/// The objects that an argument stands for.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read(argument: &Path, renderer: &Renderer) -> Result<Vec<Object>> {
+    let files = renderer.files();
+    if argument == Path::new(STDIN) {
+        return parse(STDIN, &standard_input()?);
+    }
+    let is_rendered = is_overlay(argument, files) || is_chart(argument, files) || is_address(argument, files);
+    if is_rendered {
+        return rendered(&argument.display().to_string(), &renderer.render(argument)?, renderer);
+    }
+    let mut reading = Reading { files, folders: HashSet::new(), objects: Vec::new() };
+    reading.read(argument, 0)?;
+    Ok(reading.objects)
+}
+
+/// The objects of what was rendered.
+///
+/// # Errors
+/// Where a document is no object.
+pub(crate) fn rendered(name: &str, built: &Built, renderer: &Renderer) -> Result<Vec<Object>> {
+    match built {
+        Built::Chart(chart) => parse(name, chart.text.as_bytes()),
+        Built::Overlay(overlay) => of_overlay(overlay, renderer),
+    }
+}
+
+/// The objects of a kustomization; what was read of files leads back to them.
+///
+/// # Errors
+/// Where a resource has no JSON.
+pub(crate) fn of_overlay(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Object>> {
+    let sources: Sources = renderer.sources().into();
+    let object = |object: &kustomize::Object| {
+        let mut node = object.node.clone();
+        settle(&mut node, renderer);
+        Ok(Object::new(&node, &sources)?)
+    };
+    let all = overlay.output.objects().iter().map(object).collect::<Result<Vec<_>>>()?;
+    Ok(objects::flatten(all)?)
+}
+
+/// Gives nodes that were read from a text inside a file the place in the file.
+fn settle(node: &mut Node, renderer: &Renderer) {
+    node.span = renderer.place(node.span).map_or(Span::NONE, |place| place.span);
+    match &mut node.kind {
+        Kind::Mapping(entries) => {
+            for entry in entries {
+                settle(&mut entry.key, renderer);
+                settle(&mut entry.value, renderer);
+            }
+        }
+        Kind::Sequence(items) => items.iter_mut().for_each(|item| settle(item, renderer)),
+        Kind::Scalar(_) | Kind::Alias(_) => {}
+    }
+}
+
+fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
+    let refuse = |_| Error::new(ErrorKind::Input, format!("`{name}` is no text: it is not UTF-8"));
+    let text = std::str::from_utf8(bytes).map_err(refuse)?;
+    Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.into() }))?)
+}
+
+fn standard_input() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // One byte more than is allowed shows that there are more.
+    let read = io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Error::io("read", Path::new(STDIN), &error))?;
+    if bytes.len() as u64 > MAX_FILE {
+        let sentence = format!("there are more than {} MiB on standard input", MAX_FILE >> 20);
+        return Err(Error::new(ErrorKind::Input, sentence));
+    }
+    Ok(bytes)
+}
+
+/// Whether an argument is no path here, so that it can only be the address of a kustomization.
+fn is_address(argument: &Path, files: &dyn Files) -> bool {
+    files.resolve(argument).is_err() && argument.to_str().is_some_and(|text| text.contains("//"))
+}
+
+/// Whether a file is read when its folder is.
+fn is_manifest(name: &str) -> bool {
+    [".yaml", ".yml", ".json"].iter().any(|extension| name.ends_with(extension))
+}
+
+/// Files and folders on their way to objects.
+struct Reading<'f> {
+    files: &'f dyn Files,
+    /// Those that were read: symbolic links may lead back.
+    folders: HashSet<PathBuf>,
+    objects: Vec<Object>,
+}
+
+impl Reading<'_> {
+    fn read(&mut self, path: &Path, depth: usize) -> Result<()> {
+        let failed = |error: io::Error| Error::io("read", path, &error);
+        let missing = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Error::new(ErrorKind::Input, format!("there is no file or folder `{}`", path.display()))
+            }
+            _ => failed(error),
+        };
+        let (real, kind) = self.files.resolve(path).map_err(missing)?;
+        if kind == FileKind::File {
+            if is_archive(path) {
+                let sentence = format!("`{}` is a chart, not a manifest", path.display());
+                return Err(Error::new(ErrorKind::Input, sentence));
+            }
+            let name = self.files.display(path);
+            self.objects.extend(parse(&name, &self.files.read(&real).map_err(failed)?)?);
+            return Ok(());
+        }
+        if depth > MAX_DEPTH {
+            let sentence = format!("`{}` is nested too deep", path.display());
+            return Err(Error::new(ErrorKind::Input, sentence));
+        }
+        if !self.folders.insert(real.clone()) {
+            return Ok(());
+        }
+        for name in self.files.list(&real).map_err(failed)? {
+            let inner = path.join(&name);
+            let is_folder = matches!(self.files.resolve(&inner), Ok((_, FileKind::Directory)));
+            let is_hidden = name.starts_with('.');
+            if !is_hidden && (is_folder || is_manifest(&name)) {
+                self.read(&inner, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
