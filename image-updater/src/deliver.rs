@@ -121,7 +121,7 @@ pub(crate) struct Requested {
 /// Where the repository cannot be read.
 pub(crate) fn preview(planner: &dyn Planner, delivery: &Delivery, server: &Server<'_>) -> Result<Plan> {
     let deliverer = Deliverer { planner, delivery, server };
-    let tip = deliverer.tip()?;
+    let tip = tip(server)?;
     let parts = deliverer.plan(&server.mirror.tree(tip.commit)?, &tip)?;
     Ok(joined(parts))
 }
@@ -143,7 +143,7 @@ pub(crate) fn deliver(
         return Ok(deliverer.publish(None, waiting)?.0);
     }
     // The name of the branch depends on what changes.
-    let tip = deliverer.tip()?;
+    let tip = tip(server)?;
     let tree = server.mirror.tree(tip.commit).map_err(Error::from)?;
     let plan = joined(deliverer.plan(&tree, &tip)?);
     let changes: Vec<Change> = plan.changes().cloned().collect();
@@ -164,6 +164,20 @@ fn joined(parts: Vec<Part>) -> Plan {
     Plan::joined(parts.into_iter().map(|part| part.plan))
 }
 
+/// The branch that is read, as the server has it.
+///
+/// # Errors
+/// Where it cannot be reached, or has no such branch.
+pub(crate) fn tip(server: &Server<'_>) -> Result<Tip> {
+    let branch = server.branch.unwrap_or(gitremote::HEAD);
+    let tips = server.mirror.fetch(server.remote, &[branch])?;
+    tips.into_iter().next().flatten().ok_or_else(|| match server.branch {
+        Some(branch) => Error::input(format!("the repository has no branch `{branch}`"))
+            .hint("push a first commit to it, or name another with `git.branch`"),
+        None => Error::input("the repository is empty").hint("push a first commit to it"),
+    })
+}
+
 #[derive(Clone, Copy)]
 struct Deliverer<'d> {
     planner: &'d dyn Planner,
@@ -172,16 +186,6 @@ struct Deliverer<'d> {
 }
 
 impl Deliverer<'_> {
-    fn tip(&self) -> Result<Tip> {
-        let branch = self.server.branch.unwrap_or(gitremote::HEAD);
-        let tips = self.server.mirror.fetch(self.server.remote, &[branch])?;
-        tips.into_iter().next().flatten().ok_or_else(|| match self.server.branch {
-            Some(branch) => Error::input(format!("the repository has no branch `{branch}`"))
-                .hint("push a first commit to it, or name another with `git.branch`"),
-            None => Error::input("the repository is empty").hint("push a first commit to it"),
-        })
-    }
-
     fn plan(&self, tree: &Tree, tip: &Tip) -> Result<Vec<Part>> {
         let memory = Memory::of(self.server.mirror, self.server.remote, tip);
         let parts = self.planner.plan(tree, &|change| memory.is_held(change))?;

@@ -98,7 +98,8 @@ fn may_hold(text: &str, request: &Request) -> bool {
     text.contains(name.rsplit('/').next().unwrap_or(name)) || text.contains(edit::MARKER_KEY)
 }
 
-fn is_below(path: &str, folder: &str) -> bool {
+/// Whether a path is in a folder; all are in the root, which is the empty path.
+pub(crate) fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
@@ -200,7 +201,8 @@ fn policies(texts: &[Text], request: &Request) -> Vec<Policy> {
     policies
 }
 
-fn is_yaml(path: &Path) -> bool {
+/// Whether a file is YAML by its name.
+pub(crate) fn is_yaml(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name == "Kustomization" || name.ends_with(".yaml") || name.ends_with(".yml")
 }

@@ -1,9 +1,11 @@
 //! The gate before everything that others see: a push, and the pull request for it.
 //!
 //! A program that is asked to stop stops at once, but for what has begun behind the gate: that is finished, or was never
-//! sent. In: who wants to begin, and who wants to stop. Refused: to begin once stopping was asked for.
+//! sent. In: who wants to begin, and who wants to stop. Refused: to begin once stopping was asked for. Who pushes beside
+//! others has a gate of its own in the same wall: one for all wants to stop, and all are waited for.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -11,6 +13,13 @@ use crate::error::{Error, ErrorKind, Result};
 /// Open until somebody wants to stop.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
+    wall: Arc<Wall>,
+    /// Whether somebody is through here; only changed while the wall's state is held.
+    is_busy: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Wall {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -18,33 +27,46 @@ pub(crate) struct Gate {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     is_stopped: bool,
-    is_busy: bool,
+    /// How many gates somebody is through.
+    busy: usize,
 }
 
 impl Gate {
+    /// Another gate in the same wall.
+    pub(crate) fn sibling(&self) -> Self {
+        Self { wall: Arc::clone(&self.wall), is_busy: AtomicBool::new(false) }
+    }
+
     /// Goes through, if nobody wants to stop; who is through already stays so.
     ///
     /// # Errors
     /// Where somebody wants to stop.
     pub(crate) fn begin(&self) -> Result<()> {
         let mut state = self.lock();
-        if state.is_stopped && !state.is_busy {
+        if self.is_busy.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        if state.is_stopped {
             return Err(Error::new(ErrorKind::Environment, "it is stopping, so nothing more is begun"));
         }
-        state.is_busy = true;
+        state.busy += 1;
+        self.is_busy.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     /// Says that what was begun is over.
     pub(crate) fn end(&self) {
-        self.lock().is_busy = false;
-        self.changed.notify_all();
+        let mut state = self.lock();
+        if self.is_busy.swap(false, Ordering::Relaxed) {
+            state.busy -= 1;
+            self.wall.changed.notify_all();
+        }
     }
 
     /// Wants to stop.
     pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
-        self.changed.notify_all();
+        self.wall.changed.notify_all();
     }
 
     /// Whether somebody wants to stop.
@@ -57,9 +79,9 @@ impl Gate {
         self.wait(timeout, |state| state.is_stopped)
     }
 
-    /// Waits until nothing is behind the gate; whether that came about in time.
+    /// Waits until nothing is behind any gate; whether that came about in time.
     pub(crate) fn drain(&self, timeout: Duration) -> bool {
-        self.wait(timeout, |state| !state.is_busy)
+        self.wait(timeout, |state| state.busy == 0)
     }
 
     fn wait(&self, timeout: Duration, is_so: impl Fn(State) -> bool) -> bool {
@@ -70,18 +92,38 @@ impl Gate {
             if is_so(*state) || left.is_zero() {
                 return is_so(*state);
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.wall.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.wall.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_gate_of_a_wall_is_waited_for() {
+        let gate = Gate::default();
+        let (one, other) = (gate.sibling(), gate.sibling());
+        one.begin().unwrap();
+        other.begin().unwrap();
+        gate.stop();
+        one.end();
+        assert!(one.begin().is_err(), "what begins now is another push");
+        assert!(other.begin().is_ok() && !gate.drain(Duration::ZERO));
+        drop(other);
+        assert!(gate.drain(Duration::ZERO));
+    }
 
     #[test]
     fn what_has_begun_is_finished_and_nothing_more_begins() {

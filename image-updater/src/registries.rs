@@ -4,15 +4,17 @@
 //! Docker's configuration on this machine. Out: a client. Refused: files of authorities that cannot be read. Where
 //! credentials are kept is only noted here; they are read when a registry asks for them, and are in no message.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use registry::{
     Client, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable, DockerConfig, Options,
-    RegistrySettings, Repository, Secret,
+    RegistrySettings, Repository, Secret, Traffic,
 };
 
 use crate::config::{Credentials, Registry};
@@ -29,6 +31,76 @@ const MAX_AUTHORITIES: u64 = 1 << 20;
 pub(crate) fn client(registries: &[Registry], cache: Option<PathBuf>) -> Result<Client> {
     let registries = registries.iter().map(settings).collect::<Result<_>>()?;
     Ok(Client::new(options(registries, cache)))
+}
+
+/// A client that several documents share, and with it limits, tokens and lists of tags.
+#[derive(Debug)]
+pub(crate) struct SharedClient {
+    pub(crate) client: Client,
+    /// What it was told of registries.
+    registries: Vec<Registry>,
+    /// What was asked of registries, as far as somebody was told.
+    counted: Mutex<BTreeMap<String, Traffic>>,
+}
+
+impl SharedClient {
+    fn new(registries: Vec<Registry>, cache: Option<PathBuf>, fresh_for: Duration) -> Result<Self> {
+        let all = registries.iter().map(settings).collect::<Result<_>>()?;
+        let client = Client::new(Options { fresh_for, ..options(all, cache) });
+        Ok(Self { client, registries, counted: Mutex::default() })
+    }
+
+    /// Whether it may ask for who says this of registries.
+    pub(crate) fn serves(&self, registries: &[Registry]) -> bool {
+        registries.iter().all(|registry| self.registries.contains(registry))
+    }
+
+    /// What was asked of registries since this was last asked.
+    pub(crate) fn traffic(&self) -> BTreeMap<String, Traffic> {
+        let now = self.client.traffic();
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = |(registry, now): (&String, &Traffic)| {
+            let before = counted.get(registry).copied().unwrap_or_default();
+            let more = Traffic {
+                requests: now.requests - before.requests,
+                failed: now.failed - before.failed,
+                unchanged: now.unchanged - before.unchanged,
+            };
+            (registry.clone(), more)
+        };
+        let more = now.iter().map(more).collect();
+        *counted = now;
+        more
+    }
+}
+
+/// A client for each document of a configuration: one for all whose words on registries go together, so that what one
+/// says counts for the others.
+///
+/// # Errors
+/// As for [`client`].
+pub(crate) fn shared_clients(
+    documents: &[&[Registry]],
+    cache: Option<&Path>,
+    fresh_for: Duration,
+) -> Result<Vec<Arc<SharedClient>>> {
+    let mut groups: Vec<Vec<Registry>> = Vec::new();
+    let mut places = Vec::with_capacity(documents.len());
+    for registries in documents {
+        let goes = |known: &Registry| registries.iter().all(|own| own.prefix != known.prefix || own == known);
+        let place = groups.iter().position(|group| group.iter().all(goes));
+        let place = place.unwrap_or_else(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        let new: Vec<Registry> =
+            registries.iter().filter(|own| !groups[place].contains(own)).cloned().collect();
+        groups[place].extend(new);
+        places.push(place);
+    }
+    let client = |group| SharedClient::new(group, cache.map(Path::to_owned), fresh_for).map(Arc::new);
+    let clients: Vec<Arc<SharedClient>> = groups.into_iter().map(client).collect::<Result<_>>()?;
+    Ok(places.into_iter().map(|place| Arc::clone(&clients[place])).collect())
 }
 
 /// What is said of the registry of an image: of what is said of several, that with the longest prefix counts.
@@ -149,6 +221,19 @@ mod tests {
         assert_eq!(known.default_namespace.as_deref(), Some("team"));
         assert_eq!((known.rate_limit, known.concurrency), (Some(2.5), Some(3)));
         assert!(known.credentials.is_none() && known.authorities.is_none());
+    }
+
+    #[test]
+    fn documents_share_a_client_unless_they_say_different_things() {
+        let said = |prefix: &str, plain_http: bool| {
+            vec![Registry { prefix: prefix.to_owned(), plain_http, ..Registry::default() }]
+        };
+        let documents = [said("a", true), Vec::new(), said("b", true), said("a", false), said("a", true)];
+        let documents: Vec<&[Registry]> = documents.iter().map(Vec::as_slice).collect();
+        let clients = shared_clients(&documents, None, Duration::ZERO).unwrap();
+        let of_first: Vec<bool> = clients.iter().map(|client| Arc::ptr_eq(client, &clients[0])).collect();
+        assert_eq!(of_first, [true, true, true, false, true]);
+        assert!(clients[0].serves(&said("b", true)) && !clients[0].serves(&said("b", false)));
     }
 
     #[test]

@@ -64,6 +64,26 @@ pub struct Delivery {
     pub pull_request: Option<PullRequest>,
 }
 
+impl Delivery {
+    /// Takes over what another says and this does not. Templates go with the words that they are in.
+    pub(crate) fn fill_from(&mut self, other: &Self) {
+        if self.message.is_none() && self.branch.is_none() && self.words == Words::default() {
+            self.message.clone_from(&other.message);
+            self.branch.clone_from(&other.branch);
+            self.words = other.words;
+            self.values.clone_from(&other.values);
+        }
+        self.author = self.author.take().or_else(|| other.author.clone());
+        self.signing_key = self.signing_key.take().or_else(|| other.signing_key.clone());
+        self.pull_request = self.pull_request.take().or_else(|| other.pull_request.clone());
+        self.sign_off |= other.sign_off;
+        self.commit_per_application |= other.commit_per_application;
+        if self.options.is_empty() {
+            self.options.clone_from(&other.options);
+        }
+    }
+}
+
 /// Whose variables and functions a template uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use reqwest::Method;
 
@@ -35,7 +36,17 @@ pub struct Client {
     options: Options,
     cache: Option<Cache>,
     endpoints: Mutex<HashMap<Site, Arc<Endpoint>>>,
+    /// By the addresses of lists. One is read by one thread, for which others that want it wait.
+    listed: Mutex<HashMap<String, Arc<Mutex<Option<Listed>>>>>,
     webs: Webs,
+}
+
+/// A list of tags that was read.
+#[derive(Debug)]
+struct Listed {
+    when: Instant,
+    /// Only where no cache has it.
+    list: Option<TagList>,
 }
 
 impl Client {
@@ -43,7 +54,7 @@ impl Client {
     #[must_use]
     pub fn new(options: Options) -> Self {
         let cache = options.cache.clone().map(Cache::new);
-        Self { options, cache, endpoints: Mutex::default(), webs: Webs::default() }
+        Self { options, cache, endpoints: Mutex::default(), listed: Mutex::default(), webs: Webs::default() }
     }
 
     /// Whether a registry lets in who asks.
@@ -70,12 +81,31 @@ impl Client {
     /// # Errors
     /// Where any part of them cannot be had.
     pub fn tags(&self, repository: &Repository) -> Result<TagList> {
-        let Some(cache) = &self.cache else { return self.tags_since(repository, &TagList::default()) };
         let url = self.endpoint(repository)?.url(repository, "tags/list").to_string();
-        let known = cache.tags(&url).unwrap_or_default();
+        if self.options.fresh_for.is_zero() {
+            return self.read_tags(repository, &url);
+        }
+        let shared = {
+            let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(listed.entry(url.clone()).or_default())
+        };
+        let mut listed = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = listed.as_ref().filter(|listed| listed.when.elapsed() < self.options.fresh_for);
+        let cached = || self.cache.as_ref().and_then(|cache| cache.tags(&url));
+        if let Some(list) = fresh.and_then(|listed| listed.list.clone().or_else(cached)) {
+            return Ok(list);
+        }
+        let list = self.read_tags(repository, &url)?;
+        *listed = Some(Listed { when: Instant::now(), list: self.cache.is_none().then(|| list.clone()) });
+        Ok(list)
+    }
+
+    fn read_tags(&self, repository: &Repository, url: &str) -> Result<TagList> {
+        let Some(cache) = &self.cache else { return self.tags_since(repository, &TagList::default()) };
+        let known = cache.tags(url).unwrap_or_default();
         let list = self.tags_since(repository, &known)?;
         if list != known {
-            cache.put_tags(&url, &list)?;
+            cache.put_tags(url, &list)?;
         }
         Ok(list)
     }

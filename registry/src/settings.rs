@@ -19,6 +19,9 @@ pub struct Options {
     pub credentials: Option<Arc<dyn CredentialSource>>,
     /// The folder of the cache; without one nothing is kept.
     pub cache: Option<PathBuf>,
+    /// How long a list of tags counts as it was read, without a question to the registry: so that several who look at
+    /// the same time cost one.
+    pub fresh_for: Duration,
     /// How long an answer may take, and each of its parts where it is large.
     pub timeout: Duration,
     /// What is done about passing failures.
@@ -79,6 +82,7 @@ impl Default for Options {
             registries: Vec::new(),
             credentials: None,
             cache: None,
+            fresh_for: Duration::ZERO,
             timeout: Duration::from_secs(30),
             retry: Retry::default(),
         }

@@ -36,6 +36,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 /// What is written for other tools in files and folders of a repository, whose root becomes the folder of the batches
 /// that are for it. What is not done as it is written is said.
 pub(super) fn find(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -> Result<Found> {
+    let found = search(paths, folder)?;
+    for warning in &found.warnings {
+        report::warning(&warning.to_string());
+    }
+    Ok(found)
+}
+
+/// The same, with what is not done as it is written in the result only.
+pub(super) fn search(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -> Result<Found> {
     let (mut files, mut roots) = (BTreeMap::new(), BTreeSet::new());
     for path in paths {
         roots.insert(read(path, &mut files)?);
@@ -47,9 +56,6 @@ pub(super) fn find(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -> 
     };
     let files: Vec<(String, String)> = files.into_iter().collect();
     let found = dialect::read(&files, &Files::Folder(folder(&root)));
-    for warning in &found.warnings {
-        report::warning(&warning.to_string());
-    }
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
         return Err(Error::input(format!("{} has no image that {names} updates", within()))

@@ -2,12 +2,14 @@
 
 mod check;
 mod completion;
+mod discovery;
 mod explain;
 mod holds;
 mod import;
 mod question;
 mod reach;
 mod registry_flags;
+mod rounds;
 mod run;
 mod schema;
 mod set;

@@ -1,26 +1,24 @@
 //! `image-updater run`: the daemon.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gitremote::Waiting;
-use registry::Traffic;
 
-use super::question::clock;
 use super::reach::random;
-use super::work::{Work, WorkFlags};
+use super::rounds::{Rounds, Source};
+use super::work::{cache, recorded};
 use crate::audit::AuditLog;
-use crate::commits::BatchPlanner;
+use crate::config::{Config, Registry};
 use crate::criteria::Age;
-use crate::daemon::{self, Call, Job, LogFormat, LogLevel, Settings};
-use crate::deliver::{self, Delivered, Failed};
+use crate::daemon::{self, Job, LogFormat, LogLevel, Settings};
 use crate::error::{Error, Result};
-use crate::round::Round;
-use crate::work::{Batch, Update};
+use crate::registries;
+
+/// Documents whose rounds begin within this time share what registries say.
+const AT_THE_SAME_TIME: Duration = Duration::from_secs(30);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,8 +34,12 @@ Examples:
   # say what would be pushed, and push nothing
   image-updater run --dry-run
 
-It stops at once on SIGTERM and SIGINT, but for a push that has begun. The configuration is read anew
-when its file changes; a broken one is said, and the one before it stays in force.";
+  # by what the branch of this checkout has for Flux or for Argo CD Image Updater
+  image-updater run --in clusters/prod
+
+Each document of the configuration goes on by itself, so that one repository does not wait for another. It stops at once on
+SIGTERM and SIGINT, but for a push that has begun. The configuration is read anew when its file changes, and what
+`discover` and `--in` name when its branch has moved; a broken one is said, and the one before it stays in force.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -45,6 +47,10 @@ pub(super) struct Arguments {
     /// The configuration
     #[arg(short, long, value_name = "FILE", default_value = "image-updater.yaml")]
     config: PathBuf,
+    /// Take what is written for Flux or Argo CD Image Updater in this folder or file, instead of a configuration: of a
+    /// checkout, as its branch has it on the server in each round; else as it is here. May be repeated
+    #[arg(long = "in", value_name = "PATH", conflicts_with = "config")]
+    within: Vec<PathBuf>,
     /// How often images are looked at that have no interval of their own
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     interval: String,
@@ -72,22 +78,48 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
+    let interval = interval(&arguments.interval)?;
     let settings = Settings {
-        config: arguments.config.clone(),
-        interval: interval(&arguments.interval)?,
+        config: arguments.within.is_empty().then(|| arguments.config.clone()),
+        interval,
         once: arguments.once,
         listen: arguments.listen,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
         random,
     };
     daemon::start_logs(arguments.log_format, arguments.log_level)?;
-    let (flags, is_dry) = (WorkFlags::of(arguments.config, arguments.tags_from), arguments.dry_run);
-    let load = move || -> Result<Box<dyn Job>> {
-        let work = flags.load()?;
-        work.repository()?;
-        Ok(Box::new(Rounds { work, is_dry }))
-    };
+    let load = move || jobs(&arguments, interval);
     daemon::run(settings, Box::new(load))
+}
+
+/// What is to be worked off side by side.
+fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> {
+    let sources = match &*arguments.within {
+        [] => Config::load_all(&arguments.config)?
+            .into_iter()
+            .map(Source::of_document)
+            .collect::<Result<_>>()?,
+        within => Source::of_paths(within)?,
+    };
+    let recorded = arguments.tags_from.as_deref().map(recorded).transpose()?;
+    let (none, is_dry) = (Vec::new(), arguments.dry_run);
+    let registries =
+        |source: &'_ Source| source.config().map_or(&*none, |config| &*config.registries).to_vec();
+    let registries: Vec<Vec<Registry>> = sources.iter().map(registries).collect();
+    let registries: Vec<&[Registry]> = registries.iter().map(Vec::as_slice).collect();
+    let fresh_for = fresh_for(&sources, interval);
+    let clients = registries::shared_clients(&registries, cache().as_deref(), fresh_for)?;
+    let job = |(source, client)| -> Box<dyn Job> {
+        Box::new(Rounds::new(source, client, recorded.clone(), fresh_for, is_dry))
+    };
+    Ok(sources.into_iter().zip(clients).map(job).collect())
+}
+
+/// How long a list of tags is good for other documents that look at the same time; never until the next round.
+fn fresh_for(sources: &[Source], interval: Duration) -> Duration {
+    let updates = sources.iter().filter_map(Source::config).flat_map(|config| &config.batch.updates);
+    let shortest = updates.filter_map(|update| update.interval).min();
+    (shortest.map_or(interval, |shortest| shortest.min(interval)) / 2).min(AT_THE_SAME_TIME)
 }
 
 fn interval(text: &str) -> Result<Duration> {
@@ -95,42 +127,5 @@ fn interval(text: &str) -> Result<Duration> {
     match Duration::try_from(age.span()) {
         Ok(interval) if !interval.is_zero() => Ok(interval),
         _ => Err(Error::input("an interval is longer than nothing").hint("for a single round, say `--once`")),
-    }
-}
-
-/// A configuration that is worked off again and again.
-struct Rounds {
-    work: Work,
-    is_dry: bool,
-}
-
-impl Job for Rounds {
-    fn updates(&self) -> &[Update] {
-        &self.work.config.batch.updates
-    }
-
-    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered, Failed> {
-        let now = clock()?;
-        let look = self.work.look().heard_by(call.listener);
-        let round = Round { look: &look, now };
-        let Batch { files, delivery, .. } = &self.work.config.batch;
-        let batch = Batch { files: files.clone(), delivery: delivery.clone(), updates: due };
-        let mut random = random;
-        let mut sleep = |pause| {
-            // A push that was lost is over, and the next one has not begun.
-            call.gate.end();
-            call.gate.pause(pause);
-        };
-        let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
-        let planner = BatchPlanner { batch: &batch, round: &round };
-        let with_request = delivery.pull_request.is_some() && !self.is_dry;
-        self.work.reach(with_request, call.gate, now)?.on_server(|server| match self.is_dry {
-            true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
-            false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
-        })
-    }
-
-    fn traffic(&self) -> BTreeMap<String, Traffic> {
-        self.work.client.traffic()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
@@ -9,20 +11,25 @@ use registry::Repository;
 use serde::Serialize;
 
 use super::Format;
+use super::discovery::{Discovered, discover};
 use super::import;
 use super::question::{clock, parse_time};
 use super::reach::Reach;
 use crate::commits::BatchPlanner;
-use crate::config::Config;
+use crate::config::{Config, Registry};
 use crate::deliver::{Failed, preview};
 use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::gate::Gate;
 use crate::look::Look;
+use crate::registries::{self, SharedClient};
 use crate::round::{Outcome, Plan, Report, Round};
 use crate::tags::{Tag, from_json};
 use crate::work::Files;
-use crate::{diff, input, output, progress, registries, report, table};
+use crate::{diff, input, output, progress, report, table};
+
+/// A list of tags that was read once is good for all that a command does.
+const ONE_RUN: Duration = Duration::from_secs(3_600);
 
 #[derive(Args, Debug)]
 pub(super) struct WorkFlags {
@@ -50,34 +57,22 @@ pub(super) struct WorkFlags {
     pub(super) output: Format,
 }
 
-/// A configuration with what is needed to work it off.
+/// A document of a configuration with what is needed to work it off.
 pub(super) struct Work {
     pub(super) config: Config,
-    pub(super) client: registry::Client,
-    recorded: Option<HashMap<Repository, Vec<Tag>>>,
+    pub(super) client: Arc<SharedClient>,
+    pub(super) recorded: Option<Recorded>,
     pub(super) now: Timestamp,
 }
 
+/// Tags that were recorded.
+pub(super) type Recorded = HashMap<Repository, Vec<Tag>>;
+
 impl WorkFlags {
-    /// A configuration with all that is in it, as it is worked off again and again.
-    pub(super) fn of(config: PathBuf, tags_from: Option<PathBuf>) -> Self {
-        let (names, now, no_cache, output) = (Vec::new(), None, false, Format::default());
-        Self { config, within: Vec::new(), names, tags_from, now, no_cache, output }
-    }
-
-    /// The configuration, where one is all that can be worked off.
-    pub(super) fn load(&self) -> Result<Work> {
-        let mut all = self.load_all()?.works;
-        match (all.pop(), all.is_empty()) {
-            (Some(work), true) => Ok(work),
-            _ => Err(Error::input(format!("`{}` has more than one document", self.config.display()))
-                .hint("give each a file of its own here")),
-        }
-    }
-
     /// All that there is to do.
     pub(super) fn load_all(&self) -> Result<Loaded> {
-        let (mut configs, faults) = self.configs()?;
+        let now = self.now.as_deref().map_or_else(clock, parse_time)?;
+        let (mut configs, faults) = self.configs(now)?;
         let has = |name: &String| {
             let updates = configs.iter().flat_map(|config| &config.batch.updates);
             updates.into_iter().any(|update| update.name == *name)
@@ -94,30 +89,49 @@ impl WorkFlags {
         }
         // Read once, as it may be standard input, and as all are worked off at one time.
         let recorded = self.tags_from.as_deref().map(recorded).transpose()?;
-        let now = self.now.as_deref().map_or_else(clock, parse_time)?;
-        let work = |config| self.work(config, recorded.clone(), now);
-        Ok(Loaded { works: configs.into_iter().map(work).collect::<Result<_>>()?, faults })
+        let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
+        let cache = cache().filter(|_| !self.no_cache);
+        let clients = registries::shared_clients(&documents, cache.as_deref(), ONE_RUN)?;
+        let work = |(config, client)| Work { config, client, recorded: recorded.clone(), now };
+        Ok(Loaded { works: configs.into_iter().zip(clients).map(work).collect(), faults })
     }
 
-    fn configs(&self) -> Result<(Vec<Config>, Vec<Error>)> {
+    fn configs(&self, now: Timestamp) -> Result<(Vec<Config>, Vec<Error>)> {
         if self.within.is_empty() {
-            return Ok((Config::load_all(&self.config)?, Vec::new()));
+            return Ok(discovered(Config::load_all(&self.config)?, now));
         }
         let found = import::find(&self.within, Path::to_owned)?;
         let config = |batch| Config::of_dialect(batch, found.registries.clone());
         Ok((found.batches.into_iter().map(config).collect(), found.faults))
     }
+}
 
-    fn work(
-        &self,
-        config: Config,
-        recorded: Option<HashMap<Repository, Vec<Tag>>>,
-        now: Timestamp,
-    ) -> Result<Work> {
-        let cache =
-            registries::cache_folder().filter(|_| !self.no_cache).map(|cache| cache.join("registries"));
-        Ok(Work { client: registries::client(&config.registries, cache)?, config, recorded, now })
+/// Documents with those that are discovered by them; what fails leaves out its own.
+fn discovered(configs: Vec<Config>, now: Timestamp) -> (Vec<Config>, Vec<Error>) {
+    let (mut all, mut faults) = (Vec::new(), Vec::new());
+    for config in configs {
+        if !config.discover.is_empty() {
+            match discover(&config, None, now) {
+                Ok(None) => {}
+                Ok(Some(Discovered { found, .. })) => {
+                    found.warnings.iter().for_each(|warning| report::warning(&warning.to_string()));
+                    let batches = found.batches.into_iter();
+                    all.extend(batches.map(|batch| config.with_found(batch, &found.registries)));
+                    faults.extend(found.faults);
+                }
+                Err(error) => faults.push(error),
+            }
+        }
+        if config.discover.is_empty() || !config.batch.updates.is_empty() {
+            all.push(config);
+        }
     }
+    (all, faults)
+}
+
+/// Where what registries said is kept.
+pub(super) fn cache() -> Option<PathBuf> {
+    registries::cache_folder().map(|cache| cache.join("registries"))
 }
 
 /// What there is to do.
@@ -132,12 +146,13 @@ impl Loaded {
     pub(super) fn each(self, mut work: impl FnMut(&Work) -> Result<Plan, Failed>) -> (Plan, Vec<Error>) {
         let mut failed = self.faults;
         let mut plans = Vec::with_capacity(self.works.len());
+        let is_one = self.works.len() < 2;
         for one in &self.works {
             match progress::while_waiting("asking registries and servers", || work(one)) {
                 Ok(plan) => plans.push(plan),
                 Err(failure) => {
                     let (error, plan) = failure.into_parts();
-                    failed.push(error);
+                    failed.push(if is_one { error } else { error.during(&one.repository_name()) });
                     plans.push(plan);
                 }
             }
@@ -146,7 +161,11 @@ impl Loaded {
     }
 }
 
-fn recorded(path: &Path) -> Result<HashMap<Repository, Vec<Tag>>> {
+/// Reads tags that were recorded.
+///
+/// # Errors
+/// Where they cannot be read.
+pub(super) fn recorded(path: &Path) -> Result<Recorded> {
     let (text, name) = input::read_text(path)?;
     let lists: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).map_err(|error| {
         Error::input(format!("`{name}` holds no recorded tags: {error}"))
@@ -163,7 +182,7 @@ fn recorded(path: &Path) -> Result<HashMap<Repository, Vec<Tag>>> {
 impl Work {
     /// What is asked in one round.
     pub(super) fn look(&self) -> Look<'_> {
-        self.recorded.clone().map_or_else(|| Look::new(&self.client), Look::recorded)
+        self.recorded.clone().map_or_else(|| Look::new(&self.client.client), Look::recorded)
     }
 
     /// Plans, without writing anything anywhere.
@@ -179,6 +198,14 @@ impl Work {
                 self.reach(false, &gate, self.now)?
                     .on_server(|server| preview(&planner, &batch.delivery, server))
             }
+        }
+    }
+
+    /// What the repository is called where there are several.
+    pub(super) fn repository_name(&self) -> String {
+        match &self.config.batch.files {
+            Files::Remote { url, .. } => gitremote::redact(url).into_owned(),
+            Files::Folder(folder) => folder.display().to_string(),
         }
     }
 

@@ -13,6 +13,7 @@ use super::file::{self, Credentials, Registry, SigningKey};
 use crate::change::Named;
 use crate::choose::Rules;
 use crate::criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom};
+use crate::dialect;
 use crate::edit::{Options, Parts, TARGETS};
 use crate::error::{Error, Place, Result};
 use crate::forge::{BodyTemplate, MergeMethod};
@@ -53,6 +54,19 @@ impl Checker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where others' files are, from the root of the repository; the root itself is the empty path.
+    pub(super) fn discover(self, paths: &[Placed<String>]) -> Result<Vec<String>> {
+        let path = |path: &Placed<String>| {
+            dialect::within("", path.value.trim_start_matches('/'))
+                .filter(|_| !path.value.is_empty())
+                .ok_or_else(|| {
+                    let message = format!("`{}` is no path within the repository", path.value);
+                    self.at(path.start)(Error::input(message))
+                })
+        };
+        paths.iter().map(path).collect()
     }
 
     pub(super) fn git(

@@ -29,8 +29,11 @@ pub(super) struct File {
     pub(super) signing_keys: Vec<SigningKey>,
     /// The repository that is changed; the folder of this file where there is none.
     pub(super) git: Option<Placed<Git>>,
+    /// Files and folders of the repository with what is written for Flux or Argo CD Image Updater, which is done too.
+    #[serde(default)]
+    pub(super) discover: Vec<Placed<String>>,
     /// Which images are looked at, and where they are written.
-    pub(super) updates: Vec<Placed<Update>>,
+    pub(super) updates: Option<Vec<Placed<Update>>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

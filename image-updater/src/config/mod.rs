@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 
 use schemars::schema_for;
 use yamlserde::Text;
+use yamltree::Node;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input;
-use crate::work::Batch;
+use crate::work::{Batch, Delivery, Files};
 use check::Checker;
 pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
 pub(crate) use registries_conf::{NamedSource, RegistriesConf};
@@ -36,6 +37,8 @@ pub struct Config {
     pub forge_token: Option<Credentials>,
     /// What there is to do.
     pub batch: Batch,
+    /// Where in the files of the batch there is more to do, in the words of other tools.
+    pub discover: Vec<String>,
 }
 
 impl Config {
@@ -68,7 +71,29 @@ impl Config {
             git_authorities: None,
             git_credentials: None,
             batch,
+            discover: Vec::new(),
         }
+    }
+
+    /// What there is to do by what is written for other tools in a branch of a repository.
+    pub(crate) fn of_branch(url: String, branch: String, discover: Vec<String>) -> Self {
+        let files = Files::Remote { url, branch: Some(branch) };
+        let batch = Batch { files, delivery: Delivery::default(), updates: Vec::new() };
+        Self { discover, ..Self::of_dialect(batch, Vec::new()) }
+    }
+
+    /// What was found in its repository, with what it says besides. What it has for that repository is not shown to
+    /// another one.
+    pub(crate) fn with_found(&self, mut batch: Batch, registries: &[Registry]) -> Self {
+        let is_known =
+            |registry: &&Registry| !self.registries.iter().any(|known| known.prefix == registry.prefix);
+        let mut all = self.registries.clone();
+        all.extend(registries.iter().filter(is_known).cloned());
+        if !is_same_server(&batch.files, &self.batch.files) {
+            return Self::of_dialect(batch, all);
+        }
+        batch.delivery.fill_from(&self.batch.delivery);
+        Self { registries: all, batch, discover: Vec::new(), ..self.clone() }
     }
 
     /// Reads a configuration. `path` is what errors name, and `folder` where the files are that are changed if no
@@ -78,7 +103,7 @@ impl Config {
     /// If anything in it is wrong.
     pub fn parse(text: &str, path: &str, folder: PathBuf) -> Result<Self> {
         let text = Text::new(path, text);
-        Self::check(text.read()?, &text, folder)
+        Self::check(text.read()?, 0, &text, folder)
     }
 
     /// Reads the configurations of a text, as `import` prints them: each document is one.
@@ -87,17 +112,23 @@ impl Config {
     /// If anything in one of them is wrong.
     pub fn parse_all(text: &str, path: &str, folder: &Path) -> Result<Vec<Self>> {
         let text = Text::new(path, text);
-        let read = |root| Self::check(text.read_node(root)?, &text, folder.to_owned());
+        let read =
+            |root: &Node| Self::check(text.read_node(root)?, root.span.start, &text, folder.to_owned());
         text.documents()?.iter().map(read).collect()
     }
 
-    fn check(mut file: file::File, text: &Text, folder: PathBuf) -> Result<Self> {
+    fn check(mut file: file::File, start: u32, text: &Text, folder: PathBuf) -> Result<Self> {
         locate(&mut file, &folder);
         let checker = Checker { text };
         checker.registries(&file.registries)?;
         let git = file.git.as_ref();
         let (files, delivery) = checker.git(git, folder, &file.signing_keys)?;
-        let updates = checker.updates(&file.updates)?;
+        let discover = checker.discover(&file.discover)?;
+        if file.updates.is_none() && discover.is_empty() {
+            let error = Error::input("missing field `updates`").at(text.place(start));
+            return Err(error.hint("or `discover` what is written for Flux or Argo CD Image Updater"));
+        }
+        let updates = checker.updates(file.updates.as_deref().unwrap_or_default())?;
         let git = file.git.map(|git| git.value);
         let request = git.as_ref().and_then(|git| git.pull_request.as_ref());
         Ok(Self {
@@ -110,8 +141,21 @@ impl Config {
             git_authorities: git.as_ref().and_then(|git| git.ca_file.as_ref()).map(PathBuf::from),
             git_credentials: git.and_then(|git| git.credentials),
             batch: Batch { files, delivery, updates },
+            discover,
         })
     }
+}
+
+/// Whether what is for one repository may be shown to the server of another: it is the same, and spoken to alike.
+fn is_same_server(one: &Files, other: &Files) -> bool {
+    let server = |files: &Files| match files {
+        Files::Remote { url, .. } => {
+            let url = reqwest::Url::parse(url).ok()?;
+            Some((url.scheme().to_owned(), url.host_str()?.to_owned(), url.port_or_known_default()))
+        }
+        Files::Folder(_) => None,
+    };
+    one == other || server(one).is_some_and(|one| server(other) == Some(one))
 }
 
 /// Has the files that a configuration names looked for in its folder.
@@ -140,7 +184,7 @@ mod tests {
     use super::*;
     use crate::change::Named;
     use crate::forge::MergeMethod;
-    use crate::work::{self, Files};
+    use crate::work;
 
     const FULL: &str = include_str!("../../../testdata/image-updater/config/full.yaml");
     const SCHEMA: &str = include_str!("../../schema.json");
@@ -257,6 +301,7 @@ mod tests {
         for (text, place, message) in [
             (format!("{head}{update}extra: 1\n"), "7:1", "unknown field `extra`"),
             (head.to_owned(), "1:1", "missing field `updates`"),
+            (format!("{head}discover: [apps, ../x]\n"), "3:18", "no path within the repository"),
             (format!("{head}updates: [{{images: []}}]\n"), "3:11", "no images"),
             (one("{image: nginx}"), "5:5", "`nginx` is written nowhere"),
             (one("{image: 'a b', targets: []}"), "5:13", "a b"),

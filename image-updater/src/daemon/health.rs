@@ -1,6 +1,7 @@
 //! Whether the daemon lives and is of use, as Kubernetes asks it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::http::Page;
@@ -9,25 +10,46 @@ use super::http::Page;
 /// takes at most two; several may follow one another.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Signs of life.
+/// Signs of life of all that goes on.
 #[derive(Debug)]
 pub(super) struct Health {
     start: Instant,
-    /// Of the last one, in milliseconds since the start.
-    beat: AtomicU64,
+    /// Of each the last one, in milliseconds since the start, as long as it goes on.
+    beats: Mutex<Vec<Weak<AtomicU64>>>,
     is_ready: AtomicBool,
+}
+
+/// The signs of life of one thing that goes on.
+#[derive(Debug)]
+pub(super) struct Pulse {
+    start: Instant,
+    beat: Arc<AtomicU64>,
+}
+
+impl Pulse {
+    /// Gives a sign of life.
+    pub(super) fn beat(&self, now: Instant) {
+        let since = now.saturating_duration_since(self.start).as_millis();
+        self.beat.fetch_max(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
 }
 
 impl Health {
     /// Alive, and not ready.
     pub(super) fn new(start: Instant) -> Self {
-        Self { start, beat: AtomicU64::new(0), is_ready: AtomicBool::new(false) }
+        Self { start, beats: Mutex::default(), is_ready: AtomicBool::new(false) }
     }
 
-    /// Gives a sign of life.
-    pub(super) fn beat(&self, now: Instant) {
-        let since = now.saturating_duration_since(self.start).as_millis();
-        self.beat.fetch_max(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+    /// The pulse of something that goes on from now, until it is dropped.
+    pub(super) fn pulse(&self, now: Instant) -> Pulse {
+        let pulse = Pulse { start: self.start, beat: Arc::default() };
+        pulse.beat(now);
+        self.lock().push(Arc::downgrade(&pulse.beat));
+        pulse
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<AtomicU64>>> {
+        self.beats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says that a round came to its end.
@@ -35,9 +57,15 @@ impl Health {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the rounds go on.
+    /// Whether all rounds go on.
     pub(super) fn alive(&self, now: Instant) -> Page {
-        let beat = self.start + Duration::from_millis(self.beat.load(Ordering::Relaxed));
+        let mut beats = self.lock();
+        beats.retain(|beat| beat.strong_count() > 0);
+        let living = beats.iter().filter_map(Weak::upgrade);
+        let Some(oldest) = living.map(|beat| beat.load(Ordering::Relaxed)).min() else {
+            return Page::text(200, "ok\n");
+        };
+        let beat = self.start + Duration::from_millis(oldest);
         let silence = now.saturating_duration_since(beat);
         if silence <= PATIENCE {
             return Page::text(200, "ok\n");
@@ -63,8 +91,11 @@ mod tests {
         let start = Instant::now();
         let health = Health::new(start);
         let status = |seconds| health.alive(start + Duration::from_secs(seconds)).status;
+        let (one, other) = (health.pulse(start), health.pulse(start));
         assert_eq!((status(0), status(600), status(601)), (200, 200, 503));
-        health.beat(start + Duration::from_secs(500));
+        one.beat(start + Duration::from_secs(500));
+        assert_eq!(status(601), 503, "the other hangs");
+        drop(other);
         assert_eq!((status(601), status(1101)), (200, 503));
     }
 

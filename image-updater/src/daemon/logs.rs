@@ -93,81 +93,105 @@ pub(super) fn failure(message: &str) {
 }
 
 /// A configuration is in force.
-pub(super) fn configured(images: usize, applications: usize) {
-    info!(images, applications, "works by this configuration");
+pub(super) fn configured(repository: &str, images: usize, applications: usize) {
+    info!(images, applications, repository, "works by this configuration");
 }
 
 /// An error with what it concerns.
-pub(super) fn error(error: &Error, what: &str) {
+pub(super) fn error(repository: Option<&str>, error: &Error, what: &str) {
     let (place, hint) = (error.place().map(ToString::to_string), error.help().map(visible));
-    error!(error = visible(error.message()), place, hint, "{what}");
+    error!(error = visible(error.message()), place, hint, repository, "{what}");
+}
+
+/// What may not be meant in what a repository says.
+pub(super) fn warning(repository: &str, warning: &Error) {
+    let (place, hint) = (warning.place().map(ToString::to_string), warning.help().map(visible));
+    warn!(place, hint, repository, "{}", visible(warning.message()));
 }
 
 /// What became of an image.
-pub(super) fn report(report: &Report) {
-    let repository = report.image.parse::<Repository>().ok();
-    let image_registry = repository.as_ref().map(Repository::registry);
-    let image_name = repository.as_ref().map_or(report.image.as_str(), Repository::name);
+pub(super) fn report(repository: &str, report: &Report) {
+    let image = report.image.parse::<Repository>().ok();
+    let image_registry = image.as_ref().map(Repository::registry);
+    let image_name = image.as_ref().map_or(report.image.as_str(), Repository::name);
     let image_alias = Some(report.name.as_str()).filter(|name| *name != report.image);
     let application = report.application.as_ref().map(ToString::to_string);
     for warning in &report.warnings {
-        warn!(image_name, image_alias, image_registry, application, "{}", visible(warning));
+        warn!(image_name, image_alias, image_registry, application, repository, "{}", visible(warning));
     }
     let outcome = report.outcome.as_str();
     match &report.outcome {
-        Outcome::Suspended => info!(image_name, image_alias, image_registry, application, "{outcome}"),
+        Outcome::Suspended => {
+            info!(image_name, image_alias, image_registry, application, repository, "{outcome}");
+        }
         Outcome::Current(image_tag) => {
-            info!(image_name, image_alias, image_registry, application, image_tag, "{outcome}");
+            info!(image_name, image_alias, image_registry, application, repository, image_tag, "{outcome}");
         }
         Outcome::NoChoice(reason) => {
-            info!(image_name, image_alias, image_registry, application, reason, "{outcome}");
+            info!(image_name, image_alias, image_registry, application, repository, reason, "{outcome}");
         }
         Outcome::Held { at, version } => {
             let (image_tag, held_from) = (at, version);
-            info!(image_name, image_alias, image_registry, application, image_tag, held_from, "{outcome}");
+            info!(
+                image_name,
+                image_alias, image_registry, application, repository, image_tag, held_from, "{outcome}"
+            );
         }
         Outcome::Changed(change) => {
             let (image_tag, image_digest) = (change.new.tag.as_deref(), change.new.digest.as_deref());
             let (from, reason) = (change.old.full(), visible(&change.reason));
             info!(
                 image_name,
-                image_alias, image_registry, application, image_tag, image_digest, from, reason, "{outcome}"
+                image_alias,
+                image_registry,
+                application,
+                repository,
+                image_tag,
+                image_digest,
+                from,
+                reason,
+                "{outcome}"
             );
         }
         Outcome::Failed(failure) => {
             let place = failure.place().map(ToString::to_string);
             let (error, hint) = (visible(failure.message()), failure.help().map(visible));
-            error!(image_name, image_alias, image_registry, application, error, place, hint, "{outcome}");
+            error!(
+                image_name,
+                image_alias, image_registry, application, repository, error, place, hint, "{outcome}"
+            );
         }
     }
 }
 
 /// Why each tag was chosen or not.
-pub(super) fn reasons(decision: &Decision) {
+pub(super) fn reasons(repository: &str, decision: &Decision) {
     for verdict in &decision.decisions {
         let (image, image_tag, rule) = (&decision.image, &verdict.tag, verdict.rule);
-        debug!(image, image_tag, rule, reason = visible(&verdict.reason), "{}", verdict.verdict.as_str());
+        let reason = visible(&verdict.reason);
+        debug!(image, image_tag, rule, reason, repository, "{}", verdict.verdict.as_str());
     }
 }
 
 /// What was pushed, and asked of the forge.
-pub(super) fn delivered(delivered: &Delivered) {
+pub(super) fn delivered(repository: &str, delivered: &Delivered) {
     if let Some(tip) = &delivered.pushed {
         let commits = delivered.commits.len();
-        info!(branch = tip.branch, commit = %tip.commit, commits, "pushed");
+        info!(branch = tip.branch, commit = %tip.commit, commits, repository, "pushed");
     }
     if let Some(request) = &delivered.request {
-        info!(url = request.url, "pull request {}", request.action.as_str());
-        request.warnings.iter().for_each(|warning| warn!("{}", visible(&warning.to_string())));
+        info!(url = request.url, repository, "pull request {}", request.action.as_str());
+        request.warnings.iter().for_each(|warning| warn!(repository, "{}", visible(&warning.to_string())));
     }
 }
 
 /// How a round went, in the words that people look for in Argo CD Image Updater's logs.
-pub(super) fn summary(summary: Summary, duration: Duration) {
+pub(super) fn summary(repository: &str, summary: Summary, duration: Duration) {
     let Summary { applications, considered, skipped, updated, errors } = summary;
     let seconds = duration.as_secs_f64();
     info!(
         seconds,
+        repository,
         "Processing results: applications={applications} images_considered={considered} \
          images_skipped={skipped} images_updated={updated} errors={errors}"
     );

@@ -24,6 +24,11 @@ const SECONDS: [f64; 9] = [0.1, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0, 300.0, 900.0];
 
 type ByLabel = Family<[(&'static str, String); 1], Counter>;
 
+type ByOutcome = Family<[(&'static str, String); 2], Counter>;
+
+/// By the repository that is written to.
+type Label = [(&'static str, String); 1];
+
 /// What is counted.
 #[derive(Debug)]
 pub(super) struct Metrics {
@@ -35,12 +40,12 @@ pub(super) struct Metrics {
     registry_requests: ByLabel,
     registry_requests_failed: ByLabel,
     registry_requests_unchanged: ByLabel,
-    decisions: ByLabel,
-    rounds: ByLabel,
-    commits: Counter,
+    decisions: ByOutcome,
+    rounds: ByOutcome,
+    commits: ByLabel,
     config_valid: Gauge,
-    last_success: Gauge<f64, AtomicU64>,
-    round_duration: Histogram,
+    last_success: Family<Label, Gauge<f64, AtomicU64>>,
+    round_duration: Family<Label, Histogram, fn() -> Histogram>,
 }
 
 impl Metrics {
@@ -55,12 +60,12 @@ impl Metrics {
             registry_requests: ByLabel::default(),
             registry_requests_failed: ByLabel::default(),
             registry_requests_unchanged: ByLabel::default(),
-            decisions: ByLabel::default(),
-            rounds: ByLabel::default(),
-            commits: Counter::default(),
+            decisions: ByOutcome::default(),
+            rounds: ByOutcome::default(),
+            commits: ByLabel::default(),
             config_valid: Gauge::default(),
-            last_success: Gauge::default(),
-            round_duration: Histogram::new(SECONDS),
+            last_success: Family::default(),
+            round_duration: Family::new_with_constructor(|| Histogram::new(SECONDS)),
         };
         metrics.register();
         metrics
@@ -95,8 +100,13 @@ impl Metrics {
     }
 
     /// A configuration is in force.
-    pub(super) fn configured(&self, images: usize, applications: usize) {
+    pub(super) fn configured(&self) {
         self.config_valid.set(1);
+        self.watching(0, 0);
+    }
+
+    /// So much is watched in all repositories.
+    pub(super) fn watching(&self, images: usize, applications: usize) {
         self.images_watched.set(i64::try_from(images).unwrap_or(i64::MAX));
         self.applications_watched.set(i64::try_from(applications).unwrap_or(i64::MAX));
     }
@@ -107,31 +117,33 @@ impl Metrics {
     }
 
     /// Something became of an image.
-    pub(super) fn decided(&self, outcome: &'static str) {
-        self.decisions.get_or_create(&[("outcome", outcome.to_owned())]).inc();
+    pub(super) fn decided(&self, repository: &str, outcome: &'static str) {
+        let labels = [("repository", repository.to_owned()), ("outcome", outcome.to_owned())];
+        self.decisions.get_or_create(&labels).inc();
     }
 
     /// A round came to its end.
-    pub(super) fn round(&self, summary: Summary, duration: Duration, now: Timestamp) {
+    pub(super) fn round(&self, repository: &str, summary: Summary, duration: Duration, now: Timestamp) {
         self.images_errors.inc_by(summary.errors as u64);
-        self.last_success.set(now.as_duration().as_secs_f64());
-        self.over("completed", duration);
+        self.last_success.get_or_create(&label(repository)).set(now.as_duration().as_secs_f64());
+        self.over(repository, "completed", duration);
     }
 
     /// A server has taken commits with new versions of images.
-    pub(super) fn pushed(&self, images: usize, commits: usize) {
+    pub(super) fn pushed(&self, repository: &str, images: usize, commits: usize) {
         self.images_updated.inc_by(images as u64);
-        self.commits.inc_by(commits as u64);
+        self.commits.get_or_create(&label(repository)).inc_by(commits as u64);
     }
 
     /// A round failed as a whole.
-    pub(super) fn failed_round(&self, duration: Duration) {
-        self.over("failed", duration);
+    pub(super) fn failed_round(&self, repository: &str, duration: Duration) {
+        self.over(repository, "failed", duration);
     }
 
-    fn over(&self, result: &str, duration: Duration) {
-        self.rounds.get_or_create(&[("result", result.to_owned())]).inc();
-        self.round_duration.observe(duration.as_secs_f64());
+    fn over(&self, repository: &str, result: &str, duration: Duration) {
+        let labels = [("repository", repository.to_owned()), ("result", result.to_owned())];
+        self.rounds.get_or_create(&labels).inc();
+        self.round_duration.get_or_create(&label(repository)).observe(duration.as_secs_f64());
     }
 
     /// Registries were asked this much more.
@@ -157,6 +169,10 @@ impl Metrics {
     }
 }
 
+fn label(repository: &str) -> Label {
+    [("repository", repository.to_owned())]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,13 +180,14 @@ mod tests {
     #[test]
     fn all_is_there_under_the_names_that_dashboards_know() {
         let metrics = Metrics::new();
-        metrics.configured(3, 2);
-        metrics.decided("current");
-        metrics.decided("changed");
+        metrics.configured();
+        metrics.watching(3, 2);
+        metrics.decided("r", "current");
+        metrics.decided("r", "changed");
         let summary = Summary { applications: 2, considered: 3, skipped: 0, updated: 1, errors: 1 };
-        metrics.round(summary, Duration::from_secs(2), Timestamp::from_second(1_000).unwrap());
-        metrics.pushed(1, 1);
-        metrics.failed_round(Duration::from_millis(1));
+        metrics.round("r", summary, Duration::from_secs(2), Timestamp::from_second(1_000).unwrap());
+        metrics.pushed("r", 1, 1);
+        metrics.failed_round("r", Duration::from_millis(1));
         let asked = Traffic { requests: 5, failed: 1, unchanged: 3 };
         metrics.traffic(&BTreeMap::from([("r.test".to_owned(), asked)]));
         metrics.misconfigured();
@@ -184,13 +201,13 @@ mod tests {
             "argocd_image_updater_registry_requests_total{registry=\"r.test\"} 5",
             "argocd_image_updater_registry_requests_failed_total{registry=\"r.test\"} 1",
             "image_updater_registry_requests_unchanged_total{registry=\"r.test\"} 3",
-            "image_updater_decisions_total{outcome=\"changed\"} 1",
-            "image_updater_rounds_total{result=\"completed\"} 1",
-            "image_updater_rounds_total{result=\"failed\"} 1",
-            "image_updater_commits_total 1",
+            "image_updater_decisions_total{repository=\"r\",outcome=\"changed\"} 1",
+            "image_updater_rounds_total{repository=\"r\",result=\"completed\"} 1",
+            "image_updater_rounds_total{repository=\"r\",result=\"failed\"} 1",
+            "image_updater_commits_total{repository=\"r\"} 1",
             "image_updater_config_valid 0",
-            "image_updater_last_success_timestamp_seconds 1000.0",
-            "image_updater_round_duration_seconds_count 2",
+            "image_updater_last_success_timestamp_seconds{repository=\"r\"} 1000.0",
+            "image_updater_round_duration_seconds_count{repository=\"r\"} 2",
             "# EOF",
         ] {
             assert!(body.lines().any(|known| known == line), "{line} is not in\n{body}");

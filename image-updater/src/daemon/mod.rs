@@ -1,15 +1,18 @@
-//! The daemon: one round after the other over a configuration, each image at its interval, until it is asked to stop.
+//! The daemon: round after round over a configuration, each image at its interval, until it is asked to stop.
 //!
 //! ```text
-//! read      the configuration, when it has changed; a broken one changes nothing     watch.rs
+//! read      the configuration, when it has changed; a broken one changes nothing     crew.rs, watch.rs
 //! wait      until images are due, by their intervals and by chance                   schedule.rs
-//! work      one round over these: one fetch, one push                                Job
+//! work      one round over these: one fetch, one push                                worker.rs, Job
 //! record    the audit log, lines of log, numbers, signs of life                      record.rs
 //! ```
+//!
+//! Each document of the configuration has a thread of its own, so that a server that is slow keeps no other waiting.
 //!
 //! In: a way to read the configuration, and signals. Out: pushed commits, and what is said of them. Refused: to begin a
 //! push once stopping was asked for; one that has begun is waited for, and nothing else is.
 
+mod crew;
 mod health;
 mod http;
 mod logs;
@@ -17,6 +20,7 @@ mod metrics;
 mod record;
 mod schedule;
 mod watch;
+mod worker;
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
@@ -36,12 +40,14 @@ use crate::deliver::{Delivered, Failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::work::Update;
+use crew::{Crew, Turns};
 use health::Health;
 pub(crate) use logs::{LogFormat, LogLevel, start_logs};
 use metrics::Metrics;
 use record::Recorder;
-use schedule::Schedule;
+use schedule::Timeline;
 use watch::Watch;
+use worker::Frame;
 
 /// How often the configuration is looked at, and signs of life are given.
 const TICK: Duration = Duration::from_secs(2);
@@ -52,37 +58,61 @@ const GRACE: Duration = Duration::from_secs(25);
 /// What a process ends with that a signal ended: 128 and the signal.
 const INTERRUPTED: i32 = 130;
 
-/// A configuration that was read, and can be worked off.
+/// A document of a configuration that was read, and can be worked off.
 pub(crate) trait Job: Send {
-    /// The images, in their order.
-    fn updates(&self) -> &[Update];
+    /// The repository that it is for, as it is shown.
+    fn repository(&self) -> &str;
 
-    /// One round over some of them.
+    /// Whether there may be more to do later without a change of the configuration.
+    fn looks_for_more(&self) -> bool;
+
+    /// Looks for what there is to do, where the repository says that itself; nothing where that is as it was.
     ///
     /// # Errors
-    /// Where the repository cannot be read or written. That of single images is in the plan.
-    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered, Failed>;
+    /// Where it cannot be looked at. Then all is as it was.
+    fn refresh(&mut self) -> Result<Option<Remarks>>;
 
-    /// What registries were asked since it was read.
+    /// The images, in their order.
+    fn updates(&self) -> Vec<&Update>;
+
+    /// One round over some of them, by their places.
+    fn work(&self, due: &[usize], call: &Call<'_>);
+
+    /// What registries were asked since this was last asked, by this job and those that share its client.
     fn traffic(&self) -> BTreeMap<String, Traffic>;
+}
+
+/// What is said of things to do that were found.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks {
+    /// What is wrong, and left out.
+    pub(crate) faults: Vec<Error>,
+    /// What may not be meant.
+    pub(crate) warnings: Vec<Error>,
 }
 
 /// What a round is given.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'c> {
+    /// For each push there is a sibling of it.
     pub(crate) gate: &'c Gate,
     /// Hears of every decision as it is made.
     pub(crate) listener: &'c (dyn Fn(&Decision) + Sync),
+    /// Is told what became of each repository; a push counts as over when this was.
+    pub(crate) record: &'c Record<'c>,
 }
 
+/// Takes down what became of a repository, and how long that took.
+pub(crate) type Record<'r> = dyn Fn(&str, Result<Delivered, Failed>, Duration) + Sync + 'r;
+
 /// Reads the configuration.
-pub(crate) type Load = dyn Fn() -> Result<Box<dyn Job>> + Send;
+pub(crate) type Load = dyn Fn() -> Result<Vec<Box<dyn Job>>> + Send;
 
 /// How the daemon runs.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// The file whose changes are noticed.
-    pub(crate) config: PathBuf,
+    /// The file whose changes are noticed, where there is one.
+    pub(crate) config: Option<PathBuf>,
     /// For images that have none of their own.
     pub(crate) interval: Duration,
     /// Whether it ends after one round over all images.
@@ -99,31 +129,29 @@ pub(crate) struct Settings {
 /// # Errors
 /// Where the configuration is broken at the start, or the system refuses what is needed.
 pub(crate) fn run(settings: Settings, load: Box<Load>) -> Result<ExitCode> {
-    let watch = Watch::new(&settings.config);
-    let job = load()?;
-    let (gate, health) = (Arc::new(Gate::default()), Arc::new(Health::new(Instant::now())));
+    let watch = settings.config.as_deref().map(Watch::new);
+    let jobs = load()?;
+    let (gate, health) = (Gate::default(), Arc::new(Health::new(Instant::now())));
     let metrics = Arc::new(Metrics::new());
     let mut signals =
         Signals::new([SIGTERM, SIGINT]).map_err(|error| refused("watch for signals", &error))?;
     if let Some(address) = settings.listen {
         answer(address, Arc::clone(&health), Arc::clone(&metrics))?;
     }
-    let worker = Worker {
-        schedule: Schedule::new(job.updates(), settings.interval, Instant::now()),
-        recorder: Recorder::new(Arc::clone(&metrics), settings.audit),
+    let frame = Arc::new(Frame {
         interval: settings.interval,
         once: settings.once,
         random: settings.random,
-        gate: Arc::clone(&gate),
+        timeline: Timeline::default(),
+        turns: Turns::default(),
         health,
-        watch,
-        load,
-        job,
-    };
+        recorder: Recorder::new(metrics, settings.audit),
+    });
+    let crew = Crew { frame, watch, load, gate: gate.sibling() };
     let ending = Ending(signals.handle());
     let rounds = move || {
         let _ending = ending;
-        worker.run()
+        crew.run(jobs)
     };
     let rounds = thread::Builder::new().name("rounds".to_owned()).spawn(rounds);
     let rounds = rounds.map_err(|error| refused("start a thread", &error))?;
@@ -131,8 +159,9 @@ pub(crate) fn run(settings: Settings, load: Box<Load>) -> Result<ExitCode> {
         return Ok(stop(&gate, signal));
     }
     match rounds.join() {
-        Ok(true) => Ok(ExitCode::SUCCESS),
-        Ok(false) => Ok(ExitCode::FAILURE),
+        Ok(Ok(true)) => Ok(ExitCode::SUCCESS),
+        Ok(Ok(false)) => Ok(ExitCode::FAILURE),
+        Ok(Err(error)) => Err(error),
         Err(_) => Err(Error::new(ErrorKind::Environment, "the rounds have ended by a fault of this program")),
     }
 }
@@ -176,82 +205,6 @@ struct Ending(Handle);
 impl Drop for Ending {
     fn drop(&mut self) {
         self.0.close();
-    }
-}
-
-/// Works off the configuration.
-struct Worker {
-    job: Box<dyn Job>,
-    load: Box<Load>,
-    watch: Watch,
-    schedule: Schedule,
-    interval: Duration,
-    once: bool,
-    random: fn() -> u64,
-    gate: Arc<Gate>,
-    health: Arc<Health>,
-    recorder: Recorder,
-}
-
-impl Worker {
-    /// Goes on until it is to stop; whether all went well in the only round.
-    fn run(mut self) -> bool {
-        self.recorder.configured(self.job.updates());
-        loop {
-            self.health.beat(Instant::now());
-            self.read_anew();
-            let due = self.schedule.take(Instant::now());
-            if !due.is_empty() {
-                let is_well = self.round(&due);
-                if self.once {
-                    return is_well;
-                }
-            }
-            let wait = self.schedule.wait(Instant::now()).min(TICK);
-            if self.gate.pause(wait) {
-                return true;
-            }
-        }
-    }
-
-    /// Takes a configuration that has changed, unless it is broken.
-    fn read_anew(&mut self) {
-        if !self.watch.has_changed() {
-            return;
-        }
-        match (self.load)() {
-            Ok(job) => {
-                self.job = job;
-                self.schedule = Schedule::new(self.job.updates(), self.interval, Instant::now());
-                self.recorder.configured(self.job.updates());
-            }
-            Err(error) => self.recorder.misconfigured(&error),
-        }
-    }
-
-    fn round(&mut self, due: &[usize]) -> bool {
-        let updates: Vec<Update> =
-            due.iter().filter_map(|place| self.job.updates().get(*place)).cloned().collect();
-        let started = Instant::now();
-        let (health, recorder) = (&self.health, &self.recorder);
-        let listener = |decision: &Decision| {
-            health.beat(Instant::now());
-            recorder.hear(decision);
-        };
-        let outcome = self.job.work(updates, &Call { gate: &self.gate, listener: &listener });
-        if outcome.is_err() && self.gate.is_stopped() {
-            return true;
-        }
-        self.recorder.traffic(&self.job.traffic());
-        let is_over = outcome.is_ok();
-        let is_well = self.recorder.round(outcome, started.elapsed());
-        self.schedule.done(Instant::now(), is_over, (self.random)());
-        if is_over {
-            self.health.complete();
-        }
-        // Only now: what was pushed is noted.
-        self.gate.end();
-        is_well
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is kept of a round: lines of log, numbers, and the audit log of what was pushed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -9,100 +9,132 @@ use registry::Traffic;
 
 use super::logs::{self, Summary};
 use super::metrics::Metrics;
+use super::{Job, Remarks};
 use crate::audit::AuditLog;
+use crate::change::Named;
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
 use crate::error::Error;
 use crate::round::{Outcome, Plan};
-use crate::work::Update;
 
-/// Writes down what happens.
+/// Writes down what happens, for threads side by side.
 #[derive(Debug)]
 pub(super) struct Recorder {
     metrics: Arc<Metrics>,
-    audit: Option<AuditLog>,
-    /// What was asked of registries by the configuration in force, as far as it is counted.
-    counted: BTreeMap<String, Traffic>,
+    audit: Option<Mutex<AuditLog>>,
+    /// The images of each job by its repository, and the applications of these.
+    watched: Mutex<Vec<Watched>>,
+}
+
+/// What is watched in one repository.
+#[derive(Debug)]
+struct Watched {
+    repository: String,
+    images: usize,
+    applications: BTreeSet<Named>,
 }
 
 impl Recorder {
     pub(super) fn new(metrics: Arc<Metrics>, audit: Option<AuditLog>) -> Self {
-        Self { metrics, audit, counted: BTreeMap::new() }
+        Self { metrics, audit: audit.map(Mutex::new), watched: Mutex::default() }
     }
 
-    /// A configuration is in force.
-    pub(super) fn configured(&mut self, updates: &[Update]) {
-        let watched = updates.iter().filter(|update| !update.suspended);
-        let applications: BTreeSet<_> =
-            watched.clone().filter_map(|update| update.application.as_ref()).collect();
-        let images = watched.count();
-        self.counted.clear();
-        self.metrics.configured(images, applications.len());
-        logs::configured(images, applications.len());
+    /// A configuration is in force; its jobs follow.
+    pub(super) fn configured(&self) {
+        lock(&self.watched).clear();
+        self.metrics.configured();
+    }
+
+    /// What a job has to do.
+    pub(super) fn watching(&self, job: &dyn Job) {
+        let updates = job.updates();
+        let images = updates.iter().filter(|update| !update.suspended);
+        let applications: BTreeSet<Named> =
+            images.clone().filter_map(|update| update.application.clone()).collect();
+        let (repository, images) = (job.repository().to_owned(), images.count());
+        if !job.looks_for_more() || images > 0 {
+            logs::configured(&repository, images, applications.len());
+        }
+        let mut watched = lock(&self.watched);
+        // Only what looks for more is here a second time; two documents may be of one repository.
+        if job.looks_for_more() {
+            watched.retain(|known| known.repository != repository);
+        }
+        watched.push(Watched { repository, images, applications });
+        let images = watched.iter().map(|watched| watched.images).sum();
+        let applications: BTreeSet<&Named> =
+            watched.iter().flat_map(|watched| &watched.applications).collect();
+        self.metrics.watching(images, applications.len());
+    }
+
+    /// There is something else to do in a repository than before.
+    pub(super) fn found(&self, job: &dyn Job, remarks: &Remarks) {
+        let repository = job.repository();
+        for warning in &remarks.warnings {
+            logs::warning(repository, warning);
+        }
+        for fault in &remarks.faults {
+            logs::error(Some(repository), fault, "it is left out");
+        }
+        self.watching(job);
     }
 
     /// A configuration is broken, and the older one stays in force.
     pub(super) fn misconfigured(&self, error: &Error) {
         self.metrics.misconfigured();
-        logs::error(error, "the configuration is broken, and the one before it stays in force");
+        logs::error(None, error, "the configuration is broken, and the one before it stays in force");
     }
 
     /// A decision was made.
-    pub(super) fn hear(&self, decision: &Decision) {
+    pub(super) fn hear(&self, repository: &str, decision: &Decision) {
         if logs::tells_reasons() {
-            logs::reasons(decision);
+            logs::reasons(repository, decision);
         }
     }
 
-    /// Registries were asked so much since the configuration is in force.
-    pub(super) fn traffic(&mut self, traffic: &BTreeMap<String, Traffic>) {
-        let more = traffic.iter().map(|(registry, now)| {
-            let before = self.counted.get(registry).copied().unwrap_or_default();
-            let more = Traffic {
-                requests: now.requests.saturating_sub(before.requests),
-                failed: now.failed.saturating_sub(before.failed),
-                unchanged: now.unchanged.saturating_sub(before.unchanged),
-            };
-            (registry.clone(), more)
-        });
-        self.metrics.traffic(&more.collect());
-        self.counted.clone_from(traffic);
+    /// Registries were asked so much more.
+    pub(super) fn traffic(&self, more: &BTreeMap<String, Traffic>) {
+        self.metrics.traffic(more);
     }
 
     /// A round is over; whether all went well in it.
-    pub(super) fn round(&mut self, outcome: Result<Delivered, Failed>, duration: Duration) -> bool {
+    pub(super) fn round(
+        &self,
+        repository: &str,
+        outcome: Result<Delivered, Failed>,
+        duration: Duration,
+    ) -> bool {
         let now = Timestamp::now();
         let done = outcome.as_ref().unwrap_or_else(|failed| &failed.before);
-        let noted = self.audit.as_mut().map_or(Ok(()), |audit| audit.note(done, now));
+        let noted = self.audit.as_ref().map_or(Ok(()), |audit| lock(audit).note(done, now));
         if let Err(error) = &noted {
-            logs::error(error, "what was pushed is not in the audit log");
+            logs::error(Some(repository), error, "what was pushed is not in the audit log");
         }
+        self.metrics.pushed(repository, done.written.len(), done.commits.len());
         let delivered = match outcome {
             Ok(delivered) => delivered,
             Err(failed) => {
-                self.metrics.failed_round(duration);
-                self.metrics.pushed(failed.before.written.len(), failed.before.commits.len());
-                logs::delivered(&failed.before);
+                self.metrics.failed_round(repository, duration);
+                logs::delivered(repository, &failed.before);
                 let (error, plan) = failed.into_parts();
-                self.report(&plan);
-                logs::error(&error, "the round failed");
+                self.report(repository, &plan);
+                logs::error(Some(repository), &error, "the round failed");
                 return false;
             }
         };
-        self.report(&delivered.plan);
-        logs::delivered(&delivered);
+        self.report(repository, &delivered.plan);
+        logs::delivered(repository, &delivered);
         let summary = summary(&delivered);
-        self.metrics.round(summary, duration, now);
-        self.metrics.pushed(delivered.written.len(), delivered.commits.len());
-        logs::summary(summary, duration);
+        self.metrics.round(repository, summary, duration, now);
+        logs::summary(repository, summary, duration);
         noted.is_ok() && summary.errors == 0
     }
 
     /// What became of each image.
-    fn report(&self, plan: &Plan) {
+    fn report(&self, repository: &str, plan: &Plan) {
         for report in &plan.reports {
-            self.metrics.decided(report.outcome.as_str());
-            logs::report(report);
+            self.metrics.decided(repository, report.outcome.as_str());
+            logs::report(repository, report);
         }
     }
 }
@@ -119,4 +151,8 @@ fn summary(delivered: &Delivered) -> Summary {
         updated: delivered.written.len(),
         errors: count(|outcome| matches!(outcome, Outcome::Failed(_))),
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -36,19 +36,36 @@ impl Log {
 
 struct Fake {
     updates: Vec<Update>,
+    /// What there is besides, once it is looked for.
+    found: Option<Result<Vec<&'static str>>>,
     log: Log,
-    during: fn(&Call<'_>) -> Result<()>,
+    during: fn(&Gate) -> Result<()>,
 }
 
 impl Job for Fake {
-    fn updates(&self) -> &[Update] {
-        &self.updates
+    fn repository(&self) -> &str {
+        "r"
     }
 
-    fn work(&self, due: Vec<Update>, call: &Call<'_>) -> Result<Delivered, Failed> {
-        self.log.0.lock().unwrap().push(due.into_iter().map(|update| update.name).collect());
-        (self.during)(call)?;
-        Ok(Delivered::nothing(Plan::joined([])))
+    fn looks_for_more(&self) -> bool {
+        self.found.is_some()
+    }
+
+    fn refresh(&mut self) -> Result<Option<Remarks>> {
+        let Some(found) = self.found.take() else { return Ok(None) };
+        self.updates.extend(found?.iter().map(|name| update(name)));
+        Ok(Some(Remarks::default()))
+    }
+
+    fn updates(&self) -> Vec<&Update> {
+        self.updates.iter().collect()
+    }
+
+    fn work(&self, due: &[usize], call: &Call<'_>) {
+        self.log.0.lock().unwrap().push(due.iter().map(|place| self.updates[*place].name.clone()).collect());
+        let gate = call.gate.sibling();
+        let outcome = (self.during)(&gate).map(|()| Delivered::nothing(Plan::joined([])));
+        (call.record)("r", outcome.map_err(Failed::from), Duration::ZERO);
     }
 
     fn traffic(&self) -> BTreeMap<String, Traffic> {
@@ -56,37 +73,37 @@ impl Job for Fake {
     }
 }
 
-fn worker(config: &std::path::Path, load: Box<Load>, once: bool) -> Worker {
-    let watch = Watch::new(config);
-    let job = load().unwrap();
-    Worker {
-        schedule: Schedule::new(job.updates(), TICK, Instant::now()),
-        recorder: Recorder::new(Arc::new(Metrics::new()), None),
+fn crew(config: &std::path::Path, load: Box<Load>, once: bool) -> (Crew, Vec<Box<dyn Job>>) {
+    let watch = Some(Watch::new(config));
+    let jobs = load().unwrap();
+    let frame = Arc::new(Frame {
         interval: TICK,
         once,
         random: || 0,
-        gate: Arc::new(Gate::default()),
+        timeline: Timeline::default(),
+        turns: Turns::default(),
         health: Arc::new(Health::new(Instant::now())),
-        watch,
-        load,
-        job,
-    }
+        recorder: Recorder::new(Arc::new(Metrics::new()), None),
+    });
+    (Crew { frame, watch, load, gate: Gate::default() }, jobs)
 }
 
-fn fake(names: &'static [&'static str], log: &Log, during: fn(&Call<'_>) -> Result<()>) -> Box<Load> {
+fn job(names: &[&str], log: &Log, during: fn(&Gate) -> Result<()>) -> Box<dyn Job> {
+    let updates = names.iter().map(|name| update(name)).collect();
+    Box::new(Fake { updates, found: None, log: log.clone(), during })
+}
+
+fn fake(names: &'static [&'static str], log: &Log, during: fn(&Gate) -> Result<()>) -> Box<Load> {
     let log = log.clone();
-    Box::new(move || {
-        let updates = names.iter().map(|name| update(name)).collect();
-        Ok(Box::new(Fake { updates, log: log.clone(), during }))
-    })
+    Box::new(move || Ok(vec![job(names, &log, during)]))
 }
 
 #[test]
 fn one_round_is_over_all_images_and_makes_it_ready() {
     let log = Log::default();
-    let worker = worker("missing".as_ref(), fake(&["a", "b"], &log, |_| Ok(())), true);
-    let health = Arc::clone(&worker.health);
-    assert!(worker.run());
+    let (crew, jobs) = crew("missing".as_ref(), fake(&["a", "b"], &log, |_| Ok(())), true);
+    let health = Arc::clone(&crew.frame.health);
+    assert!(crew.run(jobs).unwrap());
     assert_eq!(log.rounds(), [["a", "b"]]);
     assert_eq!(health.ready().status, 200);
 }
@@ -94,25 +111,54 @@ fn one_round_is_over_all_images_and_makes_it_ready() {
 #[test]
 fn a_round_that_fails_is_a_failure_and_does_not_make_it_ready() {
     let log = Log::default();
-    let worker = worker("missing".as_ref(), fake(&["a"], &log, |_| Err(Error::input("no"))), true);
-    let health = Arc::clone(&worker.health);
-    assert!(!worker.run());
+    let (crew, jobs) = crew("missing".as_ref(), fake(&["a"], &log, |_| Err(Error::input("no"))), true);
+    let health = Arc::clone(&crew.frame.health);
+    assert!(!crew.run(jobs).unwrap());
     assert_eq!(health.ready().status, 503);
+}
+
+#[test]
+fn a_job_that_hangs_keeps_no_other_waiting() {
+    let log = Log::default();
+    let of_load = log.clone();
+    let load: Box<Load> = Box::new(move || {
+        // Each waits for the other.
+        static BOTH: std::sync::Barrier = std::sync::Barrier::new(2);
+        let during = |_: &Gate| {
+            BOTH.wait();
+            Ok(())
+        };
+        Ok(vec![job(&["a"], &of_load, during), job(&["b"], &of_load, during)])
+    });
+    let (crew, jobs) = crew("missing".as_ref(), load, true);
+    assert!(crew.run(jobs).unwrap());
+    assert_eq!(log.rounds().len(), 2);
+}
+
+#[test]
+fn what_is_found_is_done_in_the_same_round() {
+    let log = Log::default();
+    let of_load = log.clone();
+    let load: Box<Load> = Box::new(move || {
+        let fake =
+            |found| Fake { updates: vec![update("a")], found, log: of_load.clone(), during: |_| Ok(()) };
+        Ok(vec![Box::new(fake(Some(Ok(vec!["b"])))), Box::new(fake(Some(Err(Error::input("no")))))])
+    });
+    let (crew, jobs) = crew("missing".as_ref(), load, true);
+    assert!(!crew.run(jobs).unwrap(), "the second could not look");
+    assert_eq!(log.rounds(), [["a", "b"]]);
 }
 
 #[test]
 fn nothing_begins_once_it_is_to_stop() {
     let log = Log::default();
-    let worker = worker(
-        "missing".as_ref(),
-        fake(&["a"], &log, |call| {
-            call.gate.stop();
-            call.gate.begin()
-        }),
-        false,
-    );
-    let gate = Arc::clone(&worker.gate);
-    assert!(worker.run());
+    let load = fake(&["a"], &log, |gate| {
+        gate.stop();
+        gate.begin()
+    });
+    let (crew, jobs) = crew("missing".as_ref(), load, false);
+    let gate = crew.gate.sibling();
+    assert!(crew.run(jobs).unwrap());
     assert_eq!(log.rounds().len(), 1);
     assert!(gate.drain(Duration::ZERO));
 }
@@ -123,27 +169,17 @@ fn a_configuration_that_changed_is_taken_and_a_broken_one_is_not() {
     let config = folder.path().join("image-updater.yaml");
     std::fs::write(&config, "1").unwrap();
     let (log, reads) = (Log::default(), Arc::new(AtomicUsize::new(0)));
-    let (of_load, read) = (log.clone(), Arc::clone(&reads));
-    let load: Box<Load> = Box::new(move || {
-        let names: &[&str] = match read.fetch_add(1, Ordering::Relaxed) {
-            0 => &["old"],
-            1 => return Err(Error::input("broken")),
-            _ => &["new"],
-        };
-        let updates = names.iter().map(|name| update(name)).collect();
-        Ok(Box::new(Fake { updates, log: of_load.clone(), during: |_| Ok(()) }))
+    let read = Arc::clone(&reads);
+    let load: Box<Load> = Box::new(move || match read.fetch_add(1, Ordering::Relaxed) {
+        1 => Err(Error::input("broken")),
+        _ => Ok(vec![job(&["a"], &log, |_| Ok(()))]),
     });
-    let mut worker = worker(&config, load, false);
-    let names = |worker: &Worker| worker.job.updates()[0].name.clone();
-    worker.read_anew();
-    assert_eq!((names(&worker).as_str(), reads.load(Ordering::Relaxed)), ("old", 1));
+    let (mut crew, _) = crew(&config, load, false);
+    let count = || reads.load(Ordering::Relaxed);
+    assert!(crew.read_anew().is_none() && count() == 1);
     std::fs::write(&config, "12").unwrap();
-    worker.read_anew();
-    assert_eq!((names(&worker).as_str(), reads.load(Ordering::Relaxed)), ("old", 2));
-    worker.read_anew();
-    assert_eq!(reads.load(Ordering::Relaxed), 2, "what is broken is read once");
+    assert!(crew.read_anew().is_none() && count() == 2, "it is broken");
+    assert!(crew.read_anew().is_none() && count() == 2, "what is broken is read once");
     std::fs::write(&config, "123").unwrap();
-    worker.read_anew();
-    assert_eq!(names(&worker), "new");
-    assert_eq!(worker.schedule.take(Instant::now()), [0], "it is due at once");
+    assert!(crew.read_anew().is_some());
 }

@@ -86,9 +86,13 @@ fn in_order(first: &Error, second: &Error) -> Ordering {
 /// Whether a file may have to do with the objects of any dialect, by its path and text.
 #[must_use]
 pub fn concerns(path: &str, text: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
     let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-    argocd::TELLING.contains(&name) || DIALECTS.iter().any(|dialect| has(dialect.signs) || has(dialect.uses))
+    tells(path) || DIALECTS.iter().any(|dialect| has(dialect.signs) || has(dialect.uses))
+}
+
+/// Whether a file tells what renders a folder, wherever it is.
+pub(crate) fn tells(path: &str) -> bool {
+    argocd::TELLING.contains(&path.rsplit('/').next().unwrap_or(path))
 }
 
 /// The tools whose objects are read.
@@ -156,7 +160,7 @@ fn literal(path: &str) -> String {
 
 /// A path that is relative to a folder, from the root of the repository and in normal form; one with a leading slash is
 /// from the root already. Nothing where it leads out.
-fn within(folder: &str, path: &str) -> Option<String> {
+pub(crate) fn within(folder: &str, path: &str) -> Option<String> {
     let folder = if path.starts_with('/') { "" } else { folder };
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {

@@ -1,5 +1,6 @@
 //! `image-updater run` against a real registry and a real git server, as it runs in a cluster.
 
+mod documents;
 mod holds;
 mod rounds;
 mod stopping;
@@ -62,6 +63,14 @@ impl World {
         self.folder.write("next.yaml", &text);
         std::fs::rename(self.folder.path("next.yaml"), self.folder.path("image-updater.yaml"))
             .expect("both are in one folder");
+    }
+
+    /// A line of numbers about the repository.
+    fn numbered(&self, name: &str, labels: &str, value: usize) -> String {
+        format!(
+            "image_updater_{name}{{repository=\"{}\"{labels}}} {value}",
+            self.server.url("/git/config.git")
+        )
     }
 
     fn image(&self) -> String {

@@ -13,10 +13,10 @@ fn a_new_tag_becomes_a_commit() {
     world.push("1.1.0");
     daemon.waits("it is written", || world.stands_at("1.1.0"));
     daemon.says("pushed");
-    daemon.waits("the commit is counted", || daemon.counts("image_updater_commits_total 1"));
+    daemon.waits("the commit is counted", || daemon.counts(&world.numbered("commits_total", "", 1)));
     assert!(daemon.counts("argocd_image_updater_images_watched_total 1"));
     assert!(daemon.counts("argocd_image_updater_images_updated_total 1"));
-    assert!(daemon.counts("image_updater_decisions_total{outcome=\"changed\"} 1"));
+    assert!(daemon.counts(&world.numbered("decisions_total", ",outcome=\"changed\"", 1)));
     assert_eq!(world.commits(), 2);
     the_audit_log_says_it(&world);
     let log = daemon.log();
@@ -26,6 +26,7 @@ fn a_new_tag_becomes_a_commit() {
     assert_eq!([field("image_name"), field("image_alias")], ["shop", "web"]);
     assert_eq!([field("image_tag"), field("from")], ["1.1.0", "1.0.0"]);
     assert_eq!(field("image_registry"), world.registry.host());
+    assert_eq!(field("repository"), world.server.url("/git/config.git"));
     let summary =
         "Processing results: applications=0 images_considered=1 images_skipped=0 images_updated=1 errors=0";
     assert!(log.iter().any(|line| line["message"] == summary));
@@ -114,7 +115,7 @@ fn it_is_not_ready_while_the_repository_cannot_be_had() {
     daemon.says("the round failed");
     assert_eq!(daemon.get("/readyz").0, 503);
     assert_eq!(daemon.get("/healthz").0, 200);
-    assert!(daemon.counts("image_updater_rounds_total{result=\"failed\"} 1"));
+    assert!(daemon.counts(&world.numbered("rounds_total", ",result=\"failed\"", 1)));
     world.folder.write("git-login", &format!("bot:{PASSWORD}\n"));
     daemon.waits("it is ready", || daemon.get("/readyz").0 == 200);
 }

@@ -42,6 +42,42 @@ fn the_first_run_pushes_and_the_second_has_nothing_to_do() {
 }
 
 #[test]
+fn what_two_documents_name_is_listed_once() {
+    let world = World::usual();
+    let other =
+        tests::BareRepository::with(&world.folder.path("git/other.git"), &[("app/values.yaml", VALUES)]);
+    world.configure("");
+    let one = world.folder.read("image-updater.yaml").unwrap();
+    // The second says nothing of registries: what the first says counts.
+    let two = one.replace("/git/config.git", "/git/other.git");
+    let (head, rest) = two.split_once("registries:").unwrap();
+    let two = format!("{head}{}", &rest[rest.find("git:").unwrap()..]);
+    world.folder.write("image-updater.yaml", &format!("{one}---\n{two}"));
+    for (arguments, unchanged) in [
+        (&["update", "--push"][..], 0),
+        (&["update", "--push"], 1),
+        (&["run", "--once"], 1),
+        (&["update", "--push", "--no-cache"], 0),
+    ] {
+        let outcome = world.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+        let requests = world.registry.stand_in.requests();
+        assert_eq!(
+            (requests.len(), world.registry.unchanged()),
+            (1, unchanged),
+            "{arguments:?}: {requests:?}"
+        );
+    }
+    for repository in [&world.config, &other] {
+        assert_eq!(repository.subjects("main").len(), 2);
+        assert_eq!(
+            repository.read("main", "app/values.yaml").unwrap() + "\n",
+            VALUES.replace("1.0.0", "1.1.0")
+        );
+    }
+}
+
+#[test]
 fn a_hundred_applications_are_one_fetch_one_commit_and_one_push() {
     let paths: Vec<String> = (0..100).map(|app| format!("apps/{app:03}/values.yaml")).collect();
     let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), VALUES)).collect();

@@ -1,0 +1,298 @@
+//! What the daemon works off: the rounds of one document of a configuration, or of what is found in one repository.
+//!
+//! In: where it is said what there is to do. Out: rounds, each of one fetch and one push for a repository and a branch.
+//! What a branch says is read in each round, if the branch has moved. Refused: folders to write to, as a daemon pushes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gitremote::{ObjectId, Waiting};
+use jiff::Timestamp;
+use registry::Traffic;
+
+use super::discovery::{Discovered, discover};
+use super::import;
+use super::question::clock;
+use super::reach::random;
+use super::work::{Recorded, Work, cache};
+use crate::checkout::Checkout;
+use crate::commits::BatchPlanner;
+use crate::config::{Config, Registry};
+use crate::daemon::{Call, Job, Remarks};
+use crate::deliver::{self, Delivered, Failed};
+use crate::dialect::Found;
+use crate::error::{Error, Result};
+use crate::gate::Gate;
+use crate::registries::{self, SharedClient};
+use crate::round::Round;
+use crate::work::{Batch, Files, Update};
+
+/// How many of the repositories that are written for one document are at it at once.
+const SIDE_BY_SIDE: usize = 4;
+
+/// Where it is said what there is to do.
+pub(super) enum Source {
+    /// In a document of the configuration, which is worked off as it is.
+    Document(Option<Box<Config>>),
+    /// In the files of a branch, beside what the document says itself; with the commit that was read.
+    Branch(Box<Config>, Option<ObjectId>),
+    /// In a folder that is mounted.
+    Folder(PathBuf),
+}
+
+impl Source {
+    /// A document of a configuration, which names a repository.
+    ///
+    /// # Errors
+    /// Where it does not.
+    pub(super) fn of_document(config: Config) -> Result<Self> {
+        if let Files::Folder(_) = config.batch.files {
+            return Err(no_repository());
+        }
+        Ok(match config.discover.is_empty() {
+            true => Self::Document(Some(Box::new(config))),
+            false => Self::Branch(Box::new(config), None),
+        })
+    }
+
+    /// Folders and files of checkouts stand for the branch on the server that they follow; those of one are one.
+    pub(super) fn of_paths(paths: &[PathBuf]) -> Result<Vec<Self>> {
+        let mut checkouts: Vec<(PathBuf, Config)> = Vec::new();
+        let mut sources = Vec::new();
+        for path in paths {
+            let real = fs::canonicalize(path).map_err(|error| Error::io("read", path, &error))?;
+            let folder = if real.is_dir() { &*real } else { real.parent().unwrap_or(&real) };
+            if !folder.ancestors().any(|folder| folder.join(".git").exists()) {
+                sources.push(Self::Folder(real));
+                continue;
+            }
+            let checkout = Checkout::around(folder)?;
+            let name = real.file_name().filter(|_| folder != real).unwrap_or_default();
+            let below = format!("{}{}", checkout.prefix, name.to_string_lossy());
+            let below = below.trim_end_matches('/').to_owned();
+            match checkouts.iter_mut().find(|(root, _)| *root == checkout.root) {
+                Some((_, config)) => config.discover.push(below),
+                None => {
+                    let config = Config::of_branch(checkout.origin()?, checkout.branch()?, vec![below]);
+                    checkouts.push((checkout.root, config));
+                }
+            }
+        }
+        sources.extend(checkouts.into_iter().map(|(_, config)| Self::Branch(Box::new(config), None)));
+        Ok(sources)
+    }
+
+    /// The document, as long as it is not at work.
+    pub(super) fn config(&self) -> Option<&Config> {
+        match self {
+            Self::Document(config) => config.as_deref(),
+            Self::Branch(config, _) => Some(config),
+            Self::Folder(_) => None,
+        }
+    }
+
+    fn repository(&self) -> String {
+        match (self, self.config().map(|config| &config.batch.files)) {
+            (_, Some(Files::Remote { url, .. })) => gitremote::redact(url).into_owned(),
+            (Self::Folder(folder), _) | (_, Some(Files::Folder(folder))) => folder.display().to_string(),
+            (_, None) => String::new(),
+        }
+    }
+}
+
+fn no_repository() -> Error {
+    Error::input("the configuration names no repository to push to")
+        .hint("name one with `git.url`, or write the files here with `update --write`")
+}
+
+/// A document that is worked off again and again, with what is found by it.
+pub(super) struct Rounds {
+    repository: String,
+    source: Source,
+    works: Vec<Work>,
+    /// What was said of what was found, so that it is said once.
+    said: Vec<String>,
+    client: Arc<SharedClient>,
+    recorded: Option<Recorded>,
+    fresh_for: Duration,
+    is_dry: bool,
+}
+
+/// Images of one repository that are due, batch by batch.
+type Due<'w> = Vec<(&'w Work, Vec<Update>)>;
+
+impl Rounds {
+    pub(super) fn new(
+        source: Source,
+        client: Arc<SharedClient>,
+        recorded: Option<Recorded>,
+        fresh_for: Duration,
+        is_dry: bool,
+    ) -> Self {
+        let (repository, works, said) = (source.repository(), Vec::new(), Vec::new());
+        let mut rounds = Self { repository, source, works, said, client, recorded, fresh_for, is_dry };
+        if let Source::Document(config) = &mut rounds.source
+            && let Some(config) = config.take()
+        {
+            rounds.works = vec![rounds.work_of(*config, Arc::clone(&rounds.client))];
+        }
+        rounds
+    }
+
+    fn work_of(&self, config: Config, client: Arc<SharedClient>) -> Work {
+        Work { config, client, recorded: self.recorded.clone(), now: Timestamp::UNIX_EPOCH }
+    }
+
+    /// Takes over what was found; whether it is other than before.
+    fn take(&mut self, mut found: Found) -> Result<Option<Remarks>> {
+        let mut configs: Vec<Config> = Vec::new();
+        for batch in std::mem::take(&mut found.batches) {
+            if let Files::Folder(_) = batch.files {
+                let at = |error: Error| match batch.updates.first() {
+                    Some(update) => error.at(update.place.clone()),
+                    None => error,
+                };
+                found.faults.push(at(Error::input("nothing says which repository this is written to")));
+                continue;
+            }
+            configs.push(match self.source.config() {
+                Some(config) => config.with_found(batch, &found.registries),
+                None => Config::of_dialect(batch, found.registries.clone()),
+            });
+        }
+        if let Some(own) = self.source.config().filter(|config| !config.batch.updates.is_empty()) {
+            configs.push(Config { discover: Vec::new(), ..own.clone() });
+        }
+        let Found { faults, warnings, .. } = found;
+        let said: Vec<String> = faults.iter().chain(&warnings).map(ToString::to_string).collect();
+        let is_known = |(work, config): (&Work, &Config)| {
+            work.config.batch == config.batch && work.config.registries == config.registries
+        };
+        let are_known = configs.len() == self.works.len() && self.works.iter().zip(&configs).all(is_known);
+        if are_known && said == self.said {
+            return Ok(None);
+        }
+        if !configs.iter().all(|config| self.client.serves(&config.registries)) {
+            let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
+            let all = registries::shared_clients(&documents, cache().as_deref(), self.fresh_for)?;
+            // What is found in one repository says one thing of a registry.
+            self.client = all.into_iter().next().unwrap_or_else(|| Arc::clone(&self.client));
+        }
+        let works = configs.into_iter().map(|config| self.work_of(config, Arc::clone(&self.client)));
+        self.works = works.collect();
+        self.said = said;
+        Ok(Some(Remarks { faults, warnings }))
+    }
+
+    /// What is due, by the repository that it is written to.
+    fn by_repository(&self, due: &[usize]) -> Vec<Due<'_>> {
+        let mut groups: Vec<(&Files, Due<'_>)> = Vec::new();
+        let mut first = 0;
+        for work in &self.works {
+            let batch = &work.config.batch;
+            let end = first + batch.updates.len();
+            let places = due.iter().filter(|place| (first..end).contains(*place));
+            let updates: Vec<Update> = places.map(|place| batch.updates[place - first].clone()).collect();
+            first = end;
+            if updates.is_empty() {
+                continue;
+            }
+            match groups.iter_mut().find(|(files, _)| **files == batch.files) {
+                Some((_, group)) => group.push((work, updates)),
+                None => groups.push((&batch.files, vec![(work, updates)])),
+            }
+        }
+        groups.into_iter().map(|(_, group)| group).collect()
+    }
+
+    fn round(&self, work: &Work, updates: Vec<Update>, call: &Call<'_>) {
+        let started = Instant::now();
+        let gate = call.gate.sibling();
+        let outcome = self.deliver(work, updates, &gate, call);
+        (call.record)(&work.repository_name(), outcome, started.elapsed());
+        // Only now: what was pushed is noted.
+        gate.end();
+    }
+
+    fn deliver(
+        &self,
+        work: &Work,
+        updates: Vec<Update>,
+        gate: &Gate,
+        call: &Call<'_>,
+    ) -> Result<Delivered, Failed> {
+        let now = clock()?;
+        let look = work.look().heard_by(call.listener);
+        let round = Round { look: &look, now };
+        let Batch { files, delivery, .. } = &work.config.batch;
+        let batch = Batch { files: files.clone(), delivery: delivery.clone(), updates };
+        let mut random = random;
+        let mut sleep = |pause| {
+            // A push that was lost is over, and the next one has not begun.
+            gate.end();
+            gate.pause(pause);
+        };
+        let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
+        let planner = BatchPlanner { batch: &batch, round: &round };
+        let with_request = delivery.pull_request.is_some() && !self.is_dry;
+        work.reach(with_request, gate, now)?.on_server(|server| match self.is_dry {
+            true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
+            false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
+        })
+    }
+}
+
+impl Job for Rounds {
+    fn repository(&self) -> &str {
+        &self.repository
+    }
+
+    fn looks_for_more(&self) -> bool {
+        !matches!(self.source, Source::Document(_))
+    }
+
+    fn refresh(&mut self) -> Result<Option<Remarks>> {
+        let found = match &mut self.source {
+            Source::Document(_) => return Ok(None),
+            Source::Folder(folder) => import::search(std::slice::from_ref(folder), Path::to_owned)?,
+            Source::Branch(config, seen) => match discover(config, *seen, clock()?)? {
+                None => return Ok(None),
+                Some(Discovered { tip, found }) => {
+                    *seen = tip;
+                    found
+                }
+            },
+        };
+        self.take(found)
+    }
+
+    fn updates(&self) -> Vec<&Update> {
+        self.works.iter().flat_map(|work| &work.config.batch.updates).collect()
+    }
+
+    fn work(&self, due: &[usize], call: &Call<'_>) {
+        let groups = self.by_repository(due);
+        let threads = groups.len().min(SIDE_BY_SIDE);
+        let groups = Mutex::new(groups.into_iter());
+        let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some(group) = next() {
+                group.into_iter().for_each(|(work, updates)| self.round(work, updates, call));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+
+    fn traffic(&self) -> BTreeMap<String, Traffic> {
+        self.client.traffic()
+    }
+}
