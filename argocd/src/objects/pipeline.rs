@@ -34,6 +34,8 @@ pub struct Pipeline {
 pub struct Processed {
     /// The objects, those of several that are the same in the place of the last.
     pub objects: Vec<Object>,
+    /// Those of kinds that are left alone.
+    pub excluded: Vec<Object>,
     /// What is surely not meant.
     pub warnings: Vec<Warning>,
 }
@@ -57,16 +59,15 @@ impl Pipeline {
             }
         }
         let mut warnings = Vec::new();
-        let mut objects = once_each(objects, &mut warnings);
-        objects.retain(|object| {
-            let is_excluded = self.filter.excludes(object.group(), object.kind(), &self.destination.server);
-            if is_excluded {
-                let message = format!("{object} is not applied: the settings exclude its kind");
-                warnings.push(Warning::new(Code::ExcludedResource, message).at(object.place()));
-            }
-            !is_excluded
-        });
-        Ok(Processed { objects, warnings })
+        let is_excluded =
+            |object: &Object| self.filter.excludes(object.group(), object.kind(), &self.destination.server);
+        let (excluded, objects): (Vec<_>, Vec<_>) =
+            once_each(objects, &mut warnings).into_iter().partition(is_excluded);
+        warnings.extend(excluded.iter().map(|object| {
+            let message = format!("{object} is not applied: Argo CD leaves its kind alone");
+            Warning::new(Code::ExcludedResource, message).at(object.place())
+        }));
+        Ok(Processed { objects, excluded, warnings })
     }
 }
 
@@ -177,6 +178,7 @@ mod tests {
         let processed = processed(text, &[("resource.exclusions", rules)]);
         assert_eq!(processed.objects.len(), 1);
         assert_eq!(processed.warnings[0].code, Code::ExcludedResource);
-        assert_eq!(processed.warnings[0].message, "Secret/s is not applied: the settings exclude its kind");
+        assert_eq!(processed.warnings[0].message, "Secret/s is not applied: Argo CD leaves its kind alone");
+        assert_eq!(processed.excluded[0].to_string(), "Secret/s");
     }
 }

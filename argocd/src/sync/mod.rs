@@ -27,6 +27,8 @@ pub struct Options<'o> {
     pub old: &'o [Object],
     /// Whether everything is deleted last (`PruneLast=true`).
     pub prune_last: bool,
+    /// Objects of kinds that Argo CD leaves alone.
+    pub excluded: &'o [Object],
 }
 
 /// The plan of a sync.
@@ -96,6 +98,8 @@ pub struct Never<'o> {
 pub enum Reason {
     /// It says so.
     Skipped,
+    /// Argo CD leaves its kind alone.
+    Excluded,
     /// It runs when the Application is deleted.
     AtDeletion,
     /// It is a hook for which Argo CD has no phase, such as a test of Helm's.
@@ -119,9 +123,13 @@ impl<'o> Plan<'o> {
                 Role::Hook(phases) => {
                     hooks.extend(phases.into_iter().map(|phase| Task::apply(object, phase)));
                 }
-                Role::Skipped => never.push(Never::skipped(object)),
+                Role::Skipped => never.push(Never::resource(object, Reason::Skipped)),
             }
         }
+        never.extend(options.excluded.iter().map(|object| Never {
+            is_hook: matches!(hook::role(object), Role::Hook(_)),
+            ..Never::resource(object, Reason::Excluded)
+        }));
         let is_made = options.create_namespace
             && !options.namespace.is_empty()
             && !resources.iter().any(|task| task.is_namespace(options.namespace));
@@ -213,8 +221,8 @@ impl<'o> Task<'o> {
 }
 
 impl<'o> Never<'o> {
-    fn skipped(object: &'o Object) -> Self {
-        Self { object, wave: hook::wave(object), is_hook: false, reason: Reason::Skipped }
+    fn resource(object: &'o Object, reason: Reason) -> Self {
+        Self { object, wave: hook::wave(object), is_hook: false, reason }
     }
 
     fn hook(object: &'o Object) -> Self {

@@ -95,6 +95,7 @@ fn row_of_never(never: &Never<'_>) -> [String; COLUMNS] {
     let object = never.object;
     let why = match never.reason {
         Reason::Skipped => "told to be skipped",
+        Reason::Excluded => "of a kind that Argo CD leaves alone",
         Reason::AtDeletion => "runs when the Application is deleted",
         Reason::NoPhase => "a hook that Argo CD has no phase for",
         Reason::Unknown => "a hook that is not known",

@@ -78,6 +78,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         create_namespace: arguments.create_namespace,
         old: &old.objects,
         prune_last: arguments.prune_last,
+        excluded: &new.excluded,
     };
     let plan = Plan::new(&new.objects, &options);
     reporter.warnings(&plan.warnings);
