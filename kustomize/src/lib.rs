@@ -40,6 +40,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod transform;
+mod types;
 mod vars;
 mod warning;
 mod world;
@@ -48,6 +49,7 @@ pub use build::{Shared, build};
 pub use error::{Error, ErrorKind, Step};
 pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};
+pub use types::KubernetesType;
 pub use warning::{Code, Warning};
 pub use world::{
     Chart, ChartError, ChartInflator, Function, FunctionRunner, Remote, RemoteChart, RemoteError, Repository,

@@ -59,6 +59,14 @@ pub(crate) struct MergeKeys<'s> {
     keys: Range,
 }
 
+static BUILTIN: Tables = KUBERNETES;
+
+/// One of the types that are built in.
+pub(crate) fn builtin_resource(api_version: &str, kind: &str) -> Option<Type<'static>> {
+    let shape = BUILTIN.resource(api_version, kind)?.shape;
+    (shape != tables::NONE).then_some(Type { tables: &BUILTIN, shape })
+}
+
 impl Schema {
     /// The types of Kubernetes 1.21.2, as Kustomize 5.8.1 embeds them.
     pub(crate) fn builtin() -> Arc<Schema> {

@@ -1,0 +1,51 @@
+//! Reports: each format is a file and a line in [`FORMATS`].
+//!
+//! In: a review. Out: a text. Whatever a name or a value holds, it stays text: each format escapes as its readers need
+//! it.
+
+mod json;
+mod markdown;
+mod terminal;
+mod unified;
+mod words;
+
+use crate::model::Review;
+
+/// How a review is written.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// What a file's name ends with.
+    pub extension: &'static str,
+    /// Writes it.
+    pub write: fn(&Review, &FormatOptions) -> String,
+}
+
+/// All formats.
+pub const FORMATS: &[Format] = &[terminal::FORMAT, unified::FORMAT, json::FORMAT, markdown::FORMAT];
+
+/// What a report needs to know.
+#[derive(Clone, Debug, Default)]
+pub struct FormatOptions {
+    /// Whether a terminal shows colours.
+    pub color: bool,
+    /// How many characters a comment may have; 65,536 where nothing else is said.
+    pub limit: Option<usize>,
+    /// What the report is about: a title, such as the two revisions.
+    pub title: Option<String>,
+    /// Where the whole report is: an address or a path.
+    pub full_report: Option<String>,
+    /// How to get the same report by hand.
+    pub command: Option<String>,
+}
+
+impl Format {
+    /// The format of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name)
+    }
+}

@@ -1,0 +1,134 @@
+//! What a review is made from: targets with their objects, on each side of a change.
+
+use std::fmt;
+
+use argocd::objects::{Key, Object};
+
+use crate::model::{Location, Plan, TargetKind};
+
+/// Something that a repository renders.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// What it is.
+    pub kind: TargetKind,
+    /// Its name: of an Application `argocd/web`, of a folder its path. With the kind it pairs the sides.
+    pub name: String,
+    /// Where it is defined.
+    pub origin: Option<Location>,
+    /// What rendering it gave.
+    pub outcome: Outcome,
+    /// What rendering it warned of.
+    pub warnings: Vec<String>,
+    /// What is known of how it is applied.
+    pub facts: Facts,
+    /// Fields that are different on every render.
+    pub volatile: Vec<Volatile>,
+    /// The order in which its objects are applied, to be shown.
+    pub plan: Option<Plan>,
+}
+
+/// What rendering gave.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The objects.
+    Rendered(Vec<Object>),
+    /// Why there are none.
+    Failed(String),
+}
+
+/// How a target is applied.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Whether objects are deleted that the target does not have any more.
+    pub prune: bool,
+    /// Whether its objects are deleted when the target itself is: a finalizer of Argo CD, Flux' prune.
+    pub cascade: bool,
+    /// Differences that are not to be shown.
+    pub ignore_differences: Vec<IgnoreDifferences>,
+    /// Whether the objects' places are in files of the repository, so that a report can point at them.
+    pub objects_in_files: bool,
+}
+
+/// Fields that do not count, as an Application says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IgnoreDifferences {
+    /// A pattern for the API group.
+    pub group: String,
+    /// A pattern for the kind.
+    pub kind: String,
+    /// The name; any where empty.
+    pub name: String,
+    /// The namespace; any where empty.
+    pub namespace: String,
+    /// JSON pointers.
+    pub json_pointers: Vec<String>,
+}
+
+/// A field whose value is another one on every render.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volatile {
+    /// The object.
+    pub object: Key,
+    /// The field, as a JSON pointer; what is below it counts too.
+    pub pointer: String,
+}
+
+/// The key of the tags that stand for values of Secrets. It is drawn at random for each run, so that nobody can tell a
+/// value by trying.
+#[derive(Clone)]
+pub struct SecretKey(pub(crate) [u8; 32]);
+
+impl SecretKey {
+    /// Takes 32 random bytes.
+    #[must_use]
+    pub fn new(random: [u8; 32]) -> Self {
+        Self(random)
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(…)")
+    }
+}
+
+impl Target {
+    /// A target that renders to these objects.
+    #[must_use]
+    pub fn rendered(kind: TargetKind, name: impl Into<String>, objects: Vec<Object>) -> Self {
+        Self::new(kind, name.into(), Outcome::Rendered(objects))
+    }
+
+    /// A target that does not render.
+    #[must_use]
+    pub fn failed(kind: TargetKind, name: impl Into<String>, error: impl Into<String>) -> Self {
+        Self::new(kind, name.into(), Outcome::Failed(error.into()))
+    }
+
+    fn new(kind: TargetKind, name: String, outcome: Outcome) -> Self {
+        Self {
+            kind,
+            name,
+            origin: None,
+            outcome,
+            warnings: Vec::new(),
+            facts: Facts::default(),
+            volatile: Vec::new(),
+            plan: None,
+        }
+    }
+
+    pub(crate) fn objects(&self) -> &[Object] {
+        match &self.outcome {
+            Outcome::Rendered(objects) => objects,
+            Outcome::Failed(_) => &[],
+        }
+    }
+
+    pub(crate) fn error(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Rendered(_) => None,
+            Outcome::Failed(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! What a change does to Kubernetes objects: a diff of objects, what matters of it, and reports for people and machines.
+//!
+//! In: the targets that a repository renders to, before and after ([`Target`]). Out: a [`Review`], which is data, and
+//! texts made of it by one of [`FORMATS`]. No disk, network, clock or process: the same input gives the same bytes.
+//!
+//! No value of a Secret leaves [`review()`]: they become keyed tags before anything is compared, so that no format can
+//! show one.
+
+mod compare;
+pub mod format;
+mod ignore;
+mod input;
+mod lines;
+mod locate;
+mod mask;
+mod model;
+mod moved;
+mod objects;
+mod pair;
+mod review;
+mod summary;
+mod targets;
+
+pub use format::{FORMATS, Format, FormatOptions};
+pub use input::{Facts, IgnoreDifferences, Outcome, SecretKey, Target, Volatile};
+pub use model::{
+    Counts, FieldChange, FieldStatus, Finding, Hidden, ImageChange, Level, Location, Moved, ObjectCounts,
+    ObjectId, ObjectReview, ObjectStatus, Plan, PlanStep, PlannedObject, ReplicaChange, Review, Rule,
+    Summary, TargetKind, TargetReview, TargetStatus, WarningReview, schema,
+};
+pub use review::{Options, review};

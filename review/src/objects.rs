@@ -1,0 +1,155 @@
+//! Objects as they are compared and shown.
+//!
+//! In: an object as it was rendered. Out: its tree without values of Secrets and without what nobody writes by intent:
+//! `status`, `metadata.creationTimestamp`, `metadata.managedFields`; and trees as YAML and as JSON.
+
+use argocd::objects::{Key, Object};
+use serde_json::Value;
+use yamltree::{Entry, JsonOptions, Node, Tag, to_json, to_sigs_yaml};
+
+use crate::mask::Masks;
+use crate::model::ObjectId;
+
+/// The annotations by which a hook is known.
+const HOOKS: &[&str] = &["argocd.argoproj.io/hook", "helm.sh/hook"];
+
+/// What pairs objects: the version does not count. Objects whose name the cluster makes are told by its beginning.
+pub(crate) fn key(object: &Object) -> Key {
+    let mut key = object.key();
+    if key.name.is_empty() && !object.generate_name().is_empty() {
+        key.name = format!("{}*", object.generate_name());
+    }
+    key
+}
+
+/// What an object is called in a review.
+pub(crate) fn id(object: &Object) -> ObjectId {
+    let Key { kind, namespace, name, .. } = key(object);
+    ObjectId { kind, namespace, name, api_version: object.api_version().to_owned() }
+}
+
+/// The tree that is compared and shown.
+pub(crate) fn prepared(object: &Object, masks: &mut Masks<'_>) -> Node {
+    let mut node = object.node().clone();
+    // A CRD's or a workload's status is what a cluster said once.
+    node.remove("status");
+    if let Some(metadata) = node.get_mut("metadata") {
+        metadata.remove("creationTimestamp");
+        metadata.remove("managedFields");
+    }
+    masks.mask(&mut node);
+    node
+}
+
+/// Whether Argo CD or Helm runs the object instead of keeping it.
+pub(crate) fn is_hook(object: &Object) -> bool {
+    HOOKS.iter().any(|hook| object.annotation(hook).is_some())
+}
+
+/// Whether two trees are the same, also by the order of their lists and keys.
+pub(crate) fn is_same(one: &Node, other: &Node) -> bool {
+    match (one.entries(), other.entries()) {
+        (Some(these), Some(those)) => {
+            these.len() == those.len()
+                && these.iter().zip(those).all(|(this, that)| {
+                    this.key.text() == that.key.text() && is_same(&this.value, &that.value)
+                })
+        }
+        (None, None) => match (one.items(), other.items()) {
+            (Some(these), Some(those)) => {
+                these.len() == those.len() && these.iter().zip(those).all(|(this, that)| is_same(this, that))
+            }
+            (None, None) => is_text(one) == is_text(other) && one.text() == other.text(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether a scalar is a string.
+pub(crate) fn is_text(node: &Node) -> bool {
+    node.tag == Tag::Str
+}
+
+/// Whether a node stands for nothing.
+pub(crate) fn is_null(node: &Node) -> bool {
+    node.tag == Tag::Null
+}
+
+/// A tree as YAML, as Kubernetes' tools write it.
+pub(crate) fn yaml(node: &Node) -> String {
+    let mut yaml = String::new();
+    match to_sigs_yaml(node, &mut yaml) {
+        Ok(()) => yaml,
+        // Such as numbers that are none. The rest of the review is worth having.
+        Err(error) => format!("# not to be written as YAML: {}\n", error.message()),
+    }
+}
+
+/// A tree as JSON on one line.
+pub(crate) fn text_of(node: &Node) -> String {
+    let mut json = String::new();
+    match to_json(node, JsonOptions::SIGS, &mut json) {
+        Ok(()) => json,
+        Err(_) => String::new(),
+    }
+}
+
+/// A tree as JSON's values.
+pub(crate) fn value_of(node: &Node) -> Value {
+    serde_json::from_str(&text_of(node)).unwrap_or(Value::Null)
+}
+
+/// JSON's values as YAML, as Kubernetes' tools write it.
+pub(crate) fn yaml_of(value: &Value) -> String {
+    yaml(&node_of(value))
+}
+
+fn node_of(value: &Value) -> Node {
+    match value {
+        Value::Null => Node::null(),
+        Value::Bool(_) | Value::Number(_) => Node::plain(&value.to_string()),
+        Value::String(text) => Node::string(text),
+        Value::Array(items) => Node::sequence(items.iter().map(node_of).collect()),
+        Value::Object(fields) => {
+            Node::mapping(fields.iter().map(|(key, value)| Entry::new(key, node_of(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use std::sync::Arc;
+
+    use argocd::objects::{Object, read};
+    use yamltree::Source;
+
+    pub(crate) fn objects(text: &str) -> Vec<Object> {
+        read(&Arc::new(Source { name: "a.yaml".to_owned(), text: text.into() })).unwrap()
+    }
+
+    pub(crate) fn object(text: &str) -> Object {
+        objects(text).remove(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::object;
+    use super::*;
+
+    #[test]
+    fn names_that_the_cluster_makes_are_told_by_their_beginning() {
+        let job =
+            object("apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: migrate-, namespace: a}\n");
+        assert_eq!(id(&job).to_string(), "Job a/migrate-*");
+        assert_eq!(id(&job).group(), "batch");
+    }
+
+    #[test]
+    fn text_and_number_are_not_the_same() {
+        let (one, other) = (object("kind: A\na: '1'\n"), object("kind: A\na: 1\n"));
+        assert!(!is_same(one.node(), other.node()));
+        assert!(is_same(one.node(), &one.node().clone()));
+    }
+}

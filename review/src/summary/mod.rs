@@ -1,0 +1,144 @@
+//! What matters of a change: each file looks at one thing in the difference of one object.
+
+mod crds;
+mod deleted;
+mod images;
+mod immutable;
+mod permissions;
+mod privileges;
+mod replicas;
+
+use std::collections::BTreeMap;
+
+use yamltree::Node;
+
+use crate::compare::Change;
+use crate::input::Facts;
+use crate::model::{
+    Finding, Level, Location, Moved, ObjectId, ObjectStatus, Rule, Summary, TargetReview, TargetStatus,
+};
+
+/// What is looked at, in order.
+const LOOKS: &[fn(&Difference<'_>, &mut Summary)] = &[
+    images::look,
+    replicas::look,
+    privileges::look,
+    permissions::look,
+    crds::look,
+    deleted::look,
+    immutable::look,
+];
+
+/// An object that is not the same on both sides, without values of Secrets.
+pub(crate) struct Difference<'d> {
+    /// The target in words.
+    pub(crate) target: &'d str,
+    pub(crate) target_status: TargetStatus,
+    pub(crate) facts: &'d Facts,
+    pub(crate) id: &'d ObjectId,
+    pub(crate) was: Option<&'d Moved>,
+    pub(crate) is_hook: bool,
+    pub(crate) base: Option<&'d Node>,
+    pub(crate) head: Option<&'d Node>,
+    pub(crate) changes: &'d [Change],
+    pub(crate) location: Option<&'d Location>,
+}
+
+impl Difference<'_> {
+    /// Whether the cluster sees one object before and after.
+    fn is_one_object(&self) -> bool {
+        self.base.is_some() && self.head.is_some() && !self.was.is_some_and(|was| was.is_renamed)
+    }
+
+    fn finding(&self, rule: Rule, level: Level, message: String) -> Finding {
+        Finding {
+            rule,
+            level,
+            target: self.target.to_owned(),
+            object: Some(self.id.clone()),
+            path: None,
+            message,
+            location: self.location.cloned(),
+        }
+    }
+}
+
+/// Looks at one object.
+pub(crate) fn look(difference: &Difference<'_>, summary: &mut Summary) {
+    LOOKS.iter().for_each(|look| look(difference, summary));
+}
+
+/// Counts a target and its objects, and looks at it as a whole.
+pub(crate) fn count(target: &TargetReview, facts: &Facts, summary: &mut Summary) {
+    deleted::look_at_target(target, facts, summary);
+    let counts = &mut summary.targets;
+    let count = match target.status {
+        TargetStatus::Added => &mut counts.added,
+        TargetStatus::Removed => &mut counts.removed,
+        TargetStatus::Changed => &mut counts.changed,
+        TargetStatus::Unchanged => &mut counts.unchanged,
+        TargetStatus::FailedBefore | TargetStatus::FailedAfter | TargetStatus::FailedBoth => {
+            &mut counts.failed
+        }
+    };
+    *count += 1;
+    let counts = &mut summary.objects;
+    for object in &target.objects {
+        match object.status {
+            ObjectStatus::Added => counts.added += 1,
+            ObjectStatus::Removed => counts.removed += 1,
+            ObjectStatus::Changed => counts.changed += 1,
+        }
+    }
+    counts.unchanged += target.unchanged;
+    summary.hidden.add(target.hidden);
+    if let Some(error) = &target.head_error {
+        // What was broken before is no matter of this change.
+        let level = if target.base_error.is_some() { Level::Note } else { Level::Error };
+        summary.findings.push(Finding {
+            rule: Rule::RenderFailed,
+            level,
+            target: target.to_string(),
+            object: None,
+            path: None,
+            message: error.clone(),
+            location: target.origin.clone(),
+        });
+    }
+}
+
+/// Puts the gravest first, rule by rule.
+pub(crate) fn finish(summary: &mut Summary) {
+    let mut gravest: BTreeMap<Rule, Level> = BTreeMap::new();
+    for finding in &summary.findings {
+        let level = gravest.entry(finding.rule).or_insert(finding.level);
+        *level = finding.level.min(*level);
+    }
+    // The sort is stable: within a rule and a level the order of targets and objects stays.
+    summary
+        .findings
+        .sort_by_key(|finding| (gravest.get(&finding.rule).copied(), finding.rule, finding.level));
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use crate::input::{Facts, SecretKey, Target};
+    use crate::model::{Summary, TargetKind};
+    use crate::objects::testing::objects;
+    use crate::review::{Options, review};
+
+    /// The summary of what is between two streams of an Application's objects.
+    pub(crate) fn summary(base: &str, head: &str, facts: &Facts) -> Summary {
+        let target = |text: &str| {
+            let objects = if text.is_empty() { Vec::new() } else { objects(text) };
+            Target { facts: facts.clone(), ..Target::rendered(TargetKind::Application, "a", objects) }
+        };
+        review(&[target(base)], &[target(head)], &Options { secret_key: SecretKey::new([0; 32]) }).summary
+    }
+
+    /// The findings, one a line.
+    pub(crate) fn findings(base: &str, head: &str) -> Vec<String> {
+        let findings = summary(base, head, &Facts::default()).findings;
+        findings.into_iter().map(|finding| format!("{:?} {}", finding.level, finding.message)).collect()
+    }
+}
