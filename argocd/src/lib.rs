@@ -6,6 +6,7 @@
 pub mod application;
 pub mod context;
 mod error;
+pub mod export;
 pub mod generate_paths;
 pub mod glob;
 pub mod objects;

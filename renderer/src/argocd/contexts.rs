@@ -45,9 +45,16 @@ impl KnownWorld {
             let repositories = Repositories::new(&context, base);
             return Ok(Self { context, repositories, is_default: false, root });
         }
+        Ok(Self::of_checkout(working_directory))
+    }
+
+    /// The repository that a folder is in, and nothing else.
+    pub(crate) fn of_checkout(working_directory: &Path) -> Self {
+        let repository = Repository::discover(working_directory).ok();
+        let root = repository.as_ref().map_or(working_directory, Repository::work_tree).to_owned();
         let context = repository.as_ref().map(of_repository).unwrap_or_default();
         let repositories = Repositories::new(&context, &root);
-        Ok(Self { context, repositories, is_default: true, root })
+        Self { context, repositories, is_default: true, root }
     }
 }
 

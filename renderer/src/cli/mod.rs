@@ -5,6 +5,7 @@ mod apps;
 mod argocd_flags;
 mod build;
 mod completion;
+mod context;
 mod findings;
 pub(crate) mod flags;
 mod helm;
@@ -50,6 +51,9 @@ enum Command {
     App(app::Arguments),
     /// Render all Applications of a repository, and those that they make
     Apps(apps::Arguments),
+    /// Make the context file that Applications are rendered in
+    #[command(subcommand)]
+    Context(context::Command),
     /// Hold manifests against the schemas of Kubernetes and of CRDs
     Validate(validate::Arguments),
     /// Print a completion script for a shell
@@ -95,6 +99,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Plan(arguments) => plan::run(&arguments, reporter),
         Command::App(arguments) => app::run(&arguments, reporter),
         Command::Apps(arguments) => apps::run(&arguments, reporter),
+        Command::Context(command) => context::run(&command, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
