@@ -19,7 +19,10 @@ const SERVING: [u8; 7] = [0, 0, 0, 0, 2, 8, 1];
 /// No answer to a check has more.
 const MAX_FRAMES: usize = 32;
 
+/// Kinds of frames, and a flag.
 const DATA: u8 = 0;
+const RESET: u8 = 3;
+const END_STREAM: u8 = 1;
 
 /// Whether a server answers on a socket, and says that it is well.
 ///
@@ -30,6 +33,7 @@ pub fn probe(socket: &Path, patience: Duration) -> io::Result<()> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_write_timeout(Some(patience))?;
     stream.write_all(CHECK)?;
+    let mut answer = Vec::new();
     for _ in 0..MAX_FRAMES {
         let left = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         stream.set_read_timeout(Some(left))?;
@@ -38,12 +42,18 @@ pub fn probe(socket: &Path, patience: Duration) -> io::Result<()> {
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
         let mut payload = vec![0; length as usize];
         stream.read_exact(&mut payload)?;
-        match (head[3], head[8]) {
-            (DATA, 1) if payload == SERVING => return Ok(()),
-            (DATA, 1) => return Err(io::Error::other("it says that it is not serving")),
-            // The stream has ended without an answer, or was reset.
-            (_, 1) if head[3] == 3 || head[4] & 1 != 0 => break,
-            _ => {}
+        let is_ours = head[5..] == [0, 0, 0, 1];
+        if is_ours && head[3] == DATA {
+            answer.extend_from_slice(&payload);
+        }
+        if answer == SERVING {
+            return Ok(());
+        }
+        if answer.len() >= SERVING.len() {
+            return Err(io::Error::other("it says that it is not serving"));
+        }
+        if is_ours && (head[3] == RESET || head[4] & END_STREAM != 0) {
+            break;
         }
     }
     Err(io::Error::other("it gave no answer to a check of health"))

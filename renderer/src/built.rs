@@ -95,9 +95,16 @@ impl Overlay {
         if format == Format::Yaml {
             return Ok(Cow::Borrowed(self.output.yaml()));
         }
+        Ok(Cow::Owned(self.json_objects()?.join(",\n")))
+    }
+
+    /// The objects, each as compact JSON.
+    ///
+    /// # Errors
+    /// A resource that has no JSON.
+    pub(crate) fn json_objects(&self) -> Result<Vec<String>> {
         let options = JsonOptions { escape_html: false, ..JsonOptions::KYAML };
-        let nodes = self.output.objects().iter().map(|object| &object.node);
-        json_lines(nodes, options).map(Cow::Owned)
+        json(self.output.objects().iter().map(|object| &object.node), options)
     }
 }
 
@@ -106,38 +113,43 @@ impl RenderedChart {
         if format == Format::Yaml {
             return Ok(Cow::Borrowed(&self.text));
         }
-        let failed = |error: yamltree::Error| Error::new(ErrorKind::Input, error.message());
-        // As Helm reads them.
-        let options = ParseOptions {
-            dialect: Dialect::V2,
-            duplicate_keys: DuplicateKeys::KeepLast,
-            ..ParseOptions::default()
-        };
-        let mut roots = Vec::new();
-        for document in helm_lite::manifest::split(&self.text) {
-            let Some(parsed) = yamltree::parse_first(document, 0, &options).map_err(failed)? else {
-                continue;
-            };
-            let mut root = parsed.root;
-            root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(failed)?;
-            if !matches!(root.resolved(Dialect::V2), Ok(Resolved::Null)) {
-                roots.push(root);
-            }
-        }
-        let options = JsonOptions { escape_html: false, ..JsonOptions::SIGS };
-        json_lines(roots.iter(), options).map(Cow::Owned)
+        Ok(Cow::Owned(json_objects(&self.text)?.join(",\n")))
     }
 }
 
-/// One object a line, with commas between them.
-fn json_lines<'n>(nodes: impl Iterator<Item = &'n yamltree::Node>, options: JsonOptions) -> Result<String> {
-    let mut text = String::new();
-    for node in nodes {
-        text.push_str(if text.is_empty() { "" } else { ",\n" });
+/// The objects in a text of documents as Helm reads it, each as compact JSON.
+///
+/// # Errors
+/// What is no YAML, or has no JSON.
+pub(crate) fn json_objects(text: &str) -> Result<Vec<String>> {
+    let failed = |error: yamltree::Error| Error::new(ErrorKind::Input, error.message());
+    let options = ParseOptions {
+        dialect: Dialect::V2,
+        duplicate_keys: DuplicateKeys::KeepLast,
+        ..ParseOptions::default()
+    };
+    let mut roots = Vec::new();
+    for document in helm_lite::manifest::split(text) {
+        let Some(parsed) = yamltree::parse_first(document, 0, &options).map_err(failed)? else {
+            continue;
+        };
+        let mut root = parsed.root;
+        root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(failed)?;
+        if !matches!(root.resolved(Dialect::V2), Ok(Resolved::Null)) {
+            roots.push(root);
+        }
+    }
+    json(roots.iter(), JsonOptions { escape_html: false, ..JsonOptions::SIGS })
+}
+
+fn json<'n>(nodes: impl Iterator<Item = &'n yamltree::Node>, options: JsonOptions) -> Result<Vec<String>> {
+    let object = |node| {
+        let mut text = String::new();
         yamltree::to_json(node, options, &mut text)
             .map_err(|error| Error::new(ErrorKind::Input, error.message()))?;
-    }
-    Ok(text)
+        Ok(text)
+    };
+    nodes.map(object).collect()
 }
 
 fn whole(fragment: Cow<'_, str>, format: Format) -> Cow<'_, str> {

@@ -10,6 +10,7 @@ mod chart_target;
 mod charts;
 pub mod cli;
 mod cluster;
+mod cmp;
 mod config;
 mod definitions;
 mod dependencies;

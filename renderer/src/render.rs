@@ -116,6 +116,11 @@ impl Renderer {
         Engines { renderer: self, files }
     }
 
+    /// Whether any file came from an address of its own, and from no folder.
+    pub(crate) fn has_fetched_files(&self) -> bool {
+        self.outside.remotes.have_files()
+    }
+
     /// Renders one target, a chart or an overlay, on the caller's stack.
     ///
     /// # Errors

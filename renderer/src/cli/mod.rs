@@ -4,6 +4,7 @@ mod app;
 mod apps;
 mod argocd_flags;
 mod build;
+mod cmp;
 mod completion;
 mod context;
 mod findings;
@@ -56,6 +57,9 @@ enum Command {
     Context(context::Command),
     /// Hold manifests against the schemas of Kubernetes and of CRDs
     Validate(validate::Arguments),
+    /// Plugins of Argo CD
+    #[command(subcommand)]
+    Cmp(cmp::Command),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print a man page
@@ -101,6 +105,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Apps(arguments) => apps::run(&arguments, reporter),
         Command::Context(command) => context::run(&command, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
+        Command::Cmp(command) => cmp::run(command, reporter),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

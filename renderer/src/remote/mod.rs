@@ -76,6 +76,11 @@ impl Remotes {
         Some(format!("{url}{separator}{}", below.display()))
     }
 
+    /// Whether files were asked for by their addresses.
+    pub(crate) fn have_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     fn cache(&self) -> Result<&Cache> {
         self.cache.as_ref().ok_or_else(no_cache)
     }

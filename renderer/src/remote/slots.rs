@@ -27,6 +27,11 @@ impl<K, V> Default for Slots<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Slots<K, V> {
+    /// Whether nothing was asked for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// What is in the slot, or goes into it now. Only what came too late is tried again, by who is more patient.
     pub(super) fn get(&self, key: &K, patience: Duration, make: impl FnOnce() -> Result<V>) -> Result<V> {
         let slot = {
