@@ -45,6 +45,8 @@ codes! {
     OverlappingParameters = "ARGO-W007";
     /// A variable stands for something that is not known here.
     UnknownVariable = "ARGO-W008";
+    /// An Application is in a namespace that its project does not take Applications from.
+    ForeignNamespace = "ARGO-W009";
 }
 
 /// One warning with its place.

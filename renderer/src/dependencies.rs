@@ -20,6 +20,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::remote::charts::repositories::Repositories;
 use crate::remote::charts::{Access, ChartSources, Tls};
+use fetch::Fetched;
 pub(crate) use list::{Status, list};
 use origin::Origin;
 
@@ -42,6 +43,13 @@ pub(crate) struct Manager<'m> {
     /// Whether the servers of repositories are asked for their indexes.
     refreshes: bool,
     known: Repositories,
+}
+
+/// Dependencies that were resolved and had.
+struct Resolved {
+    /// As the chart declares them.
+    declared: Vec<Dependency>,
+    fetched: Fetched,
 }
 
 impl<'m> Manager<'m> {
@@ -76,15 +84,7 @@ impl<'m> Manager<'m> {
     /// The first thing that is wrong; nothing is changed then.
     pub(crate) fn update(&self, say: Say<'_>) -> Result<()> {
         let chart = self.load()?;
-        if !chart.metadata.declares_dependencies() {
-            return Ok(());
-        }
-        let mut declared = chart.metadata.dependencies.clone();
-        let origins = self.origins(&mut declared)?;
-        self.refresh_strangers(&origins, say)?;
-        self.refresh_known(say);
-        let resolved = self.resolve(&declared, &origins)?;
-        let fetched = self.fetch(&resolved, &origins, say)?;
+        let Some(Resolved { declared, fetched }) = self.resolve_anew(&chart, say)? else { return Ok(()) };
         let lock = Lock::new(&declared, fetched.resolved.clone());
         let is_new = chart.lock.as_ref().is_none_or(|old| old.digest != lock.digest);
         let lock_file = self.lock_file(&chart);
@@ -105,18 +105,50 @@ impl<'m> Manager<'m> {
     /// The first thing that is wrong, a lock that does not fit first of all; nothing is changed then.
     pub(crate) fn build(&self, say: Say<'_>) -> Result<()> {
         let chart = self.load()?;
-        let Some(lock) = &chart.lock else { return self.update(say) };
+        match &chart.lock {
+            None => self.update(say),
+            Some(lock) => self.fetch_locked(&chart, lock, say)?.write(self.folder, say),
+        }
+    }
+
+    /// The charts that [`Self::build`] would write archives of. Nothing is written.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub(crate) fn charts(&self, say: Say<'_>) -> Result<Vec<Chart>> {
+        let chart = self.load()?;
+        let fetched = match &chart.lock {
+            None => self.resolve_anew(&chart, say)?.map(|resolved| resolved.fetched),
+            Some(lock) => Some(self.fetch_locked(&chart, lock, say)?),
+        };
+        fetched.map_or(Ok(Vec::new()), Fetched::charts)
+    }
+
+    fn resolve_anew(&self, chart: &Chart, say: Say<'_>) -> Result<Option<Resolved>> {
+        if !chart.metadata.declares_dependencies() {
+            return Ok(None);
+        }
         let mut declared = chart.metadata.dependencies.clone();
-        let is_of_helm2 = is_v1(&chart) && lock.fits_as_of_helm2(&declared);
+        let origins = self.origins(&mut declared)?;
+        self.refresh_strangers(&origins, say)?;
+        self.refresh_known(say);
+        let resolved = self.resolve(&declared, &origins)?;
+        let fetched = self.fetch(&resolved, &origins, say)?;
+        Ok(Some(Resolved { declared, fetched }))
+    }
+
+    fn fetch_locked(&self, chart: &Chart, lock: &Lock, say: Say<'_>) -> Result<Fetched> {
+        let mut declared = chart.metadata.dependencies.clone();
+        let is_of_helm2 = is_v1(chart) && lock.fits_as_of_helm2(&declared);
         self.origins(&mut declared)?;
         if !lock.fits(&declared) && !is_of_helm2 {
-            return Err(stale(&chart));
+            return Err(stale(chart));
         }
         let mut resolved = lock.dependencies.clone().unwrap_or_default();
         self.refuse_strangers(&resolved)?;
         let origins = self.origins(&mut resolved)?;
         self.refresh_known(say);
-        self.fetch(&resolved, &origins, say)?.write(self.folder, say)
+        self.fetch(&resolved, &origins, say)
     }
 
     fn load(&self) -> Result<Chart> {

@@ -59,9 +59,22 @@ impl Error {
         self
     }
 
+    /// Leaves an end of the sentence away that does not hold here.
+    pub(crate) fn without(mut self, end: &str) -> Self {
+        let length = self.0.message.trim_end_matches(end).trim_end().len();
+        self.0.message.truncate(length);
+        self
+    }
+
     /// Says what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Says what was being done.
+    pub(crate) fn step(mut self, note: String) -> Self {
+        self.0.trail.push(Step { note, place: None });
         self
     }
 

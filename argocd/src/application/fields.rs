@@ -79,8 +79,7 @@ impl<'t> Reading<'t> {
             Ok(Resolved::Null) => Ok(None),
             Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().map(str::to_owned)),
             _ if node.is_scalar() => {
-                let hint = format!("put it in quotes: \"{}\"", node.text().unwrap_or_default());
-                Err(self.error(format!("`{what}` is text"), node.span).hint(hint))
+                Err(self.error(format!("`{what}` is text"), node.span).hint("put it in quotes"))
             }
             _ => Err(self.error(format!("`{what}` is text"), node.span)),
         }

@@ -25,7 +25,8 @@ use super::source::Source;
 use super::value_files::{References, Resolver};
 use crate::context::{Cluster, Context};
 use crate::error::{Error, Result};
-use crate::objects::{self, Object, Pipeline, ResourceFilter, Tracking};
+use crate::objects::{self, Object, Pipeline, ResourceFilter, Scopes, Tracking};
+use crate::project::{self, Project, Projects};
 use crate::repositories::{self, Repositories};
 use crate::warning::{Code, Warning};
 
@@ -35,6 +36,8 @@ pub struct World<'w, E> {
     pub context: &'w Context,
     /// Where repositories are.
     pub repositories: &'w Repositories,
+    /// The projects; without any nothing is forbidden.
+    pub projects: Option<&'w Projects>,
     /// The files.
     pub files: &'w dyn Files,
     /// What renders charts and kustomizations.
@@ -88,6 +91,7 @@ pub fn render<E: Engines>(application: &Application, world: &World<'_, E>) -> Re
     let mut warnings = application.warnings.clone();
     check_sources(application)?;
     let cluster = cluster(application, world)?;
+    let project = project(application, &cluster, world, &mut warnings)?;
     let filter = ResourceFilter::new(&world.context.settings)?;
     let references = references(application, world)?;
     let run = Run { application, world, cluster: &cluster, references: &references };
@@ -109,6 +113,12 @@ pub fn render<E: Engines>(application: &Application, world: &World<'_, E>) -> Re
     };
     let processed = pipeline.run(rendered).map_err(|error| error.at(application.place(application.span)))?;
     warnings.extend(processed.warnings);
+    if let Some(project) = project {
+        let scopes = Scopes::of(&processed.objects);
+        for object in &processed.objects {
+            project.check_object(object, &cluster, &scopes)?;
+        }
+    }
     Ok(Rendered { objects: processed.objects, sources, warnings })
 }
 
@@ -155,6 +165,53 @@ fn cluster<E>(application: &Application, world: &World<'_, E>) -> Result<Cluster
         cluster.api_versions.clone_from(versions);
     }
     Ok(cluster)
+}
+
+/// The project of an Application, which permits it.
+fn project<E>(
+    application: &Application,
+    cluster: &Cluster,
+    world: &World<'_, E>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<Project>> {
+    let Some(projects) = world.projects else { return Ok(None) };
+    let at = |error: Error| error.at(application.place(application.project.span));
+    let project = projects.get(&application.project.value).map_err(at)?;
+    let mut sources: Vec<project::Source<'_>> = application
+        .sources
+        .iter()
+        .map(|source| project::Source {
+            url: &source.repo_url.value,
+            place: application.place(source.repo_url.span),
+        })
+        .collect();
+    if let Some(sync) = application.hydrator.as_ref().filter(|sync| !sync.repo_url.is_empty()) {
+        sources.push(project::Source { url: &sync.repo_url, place: application.place(sync.path.span) });
+    }
+    // Whether Argo CD looks at the Application at all does not change what it renders to.
+    if !project.permits_applications_in(&application.namespace) {
+        let (name, namespace) = (project.name(), &application.namespace);
+        let message =
+            format!("the project `{name}` does not permit Applications in the namespace `{namespace}`");
+        warnings.push(
+            Warning::new(Code::ForeignNamespace, message)
+                .at(application.place(application.name.span))
+                .hint("`sourceNamespaces` of the project says where they may be"),
+        );
+    }
+    let asked = project::Application {
+        name: &application.name.value,
+        namespace: "",
+        place: application.place(application.name.span),
+        sources,
+        cluster,
+        destination_namespace: &application.destination.namespace,
+        destination_place: application.place(application.destination.span),
+    };
+    match project.check_application(&asked).into_iter().next() {
+        Some(error) => Err(error),
+        None => Ok(Some(project)),
+    }
 }
 
 /// The repositories that sources may refer to (argo.go `GetRefSources`).

@@ -109,7 +109,9 @@ impl Project {
         Ok(())
     }
 
-    fn permits_applications_in(&self, namespace: &str) -> bool {
+    /// Whether an Application may be in a namespace; those in Argo CD's own always may.
+    #[must_use]
+    pub fn permits_applications_in(&self, namespace: &str) -> bool {
         namespace.is_empty()
             || namespace == ARGOCD_NAMESPACE
             || self.source_namespaces.iter().any(|pattern| matches_namespace(pattern, namespace))

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use argocd::project::Projects;
 use argocd::{Context, Repositories};
 use files::{FileKind, Files};
 use yamlserde::{Placed, Text};
@@ -20,6 +21,8 @@ pub(crate) const FILE_NAME: &str = "renderer-context.yaml";
 pub(crate) struct KnownWorld {
     pub(crate) context: Context,
     pub(crate) repositories: Repositories,
+    /// The projects, where the context has any.
+    pub(crate) projects: Option<Projects>,
     /// Whether there is no context file.
     pub(crate) is_default: bool,
     /// The repository that the working directory is in, or that directory.
@@ -40,10 +43,13 @@ impl KnownWorld {
             None => beside(working_directory, &root, files),
         };
         if let Some(path) = found {
-            let context = read(&path, files)?;
+            let text = read(&path, files)?;
+            let context = Context::read(&text)?;
+            let has_projects = !context.projects.is_empty();
+            let projects = has_projects.then(|| Projects::new(&context, &text)).transpose()?;
             let base = path.parent().unwrap_or(Path::new("/"));
             let repositories = Repositories::new(&context, base);
-            return Ok(Self { context, repositories, is_default: false, root });
+            return Ok(Self { context, repositories, projects, is_default: false, root });
         }
         Ok(Self::of_checkout(working_directory))
     }
@@ -54,7 +60,7 @@ impl KnownWorld {
         let root = repository.as_ref().map_or(working_directory, Repository::work_tree).to_owned();
         let context = repository.as_ref().map(of_repository).unwrap_or_default();
         let repositories = Repositories::new(&context, &root);
-        Self { context, repositories, is_default: true, root }
+        Self { context, repositories, projects: None, is_default: true, root }
     }
 }
 
@@ -65,14 +71,14 @@ fn beside(working_directory: &Path, root: &Path, files: &dyn Files) -> Option<Pa
     within.map(path).find(|path| matches!(files.resolve(path), Ok((_, FileKind::File))))
 }
 
-fn read(path: &Path, files: &dyn Files) -> Result<Context> {
+fn read(path: &Path, files: &dyn Files) -> Result<Text> {
     let shown = files.display(path);
     let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real)).map_err(|error| {
         Error::new(ErrorKind::Input, format!("cannot read the context `{shown}`: {error}"))
     })?;
     let text = String::from_utf8(bytes.to_vec())
         .map_err(|_| Error::new(ErrorKind::Input, format!("the context `{shown}` is no text")))?;
-    Ok(Context::read(&Text::new(&shown, &text))?)
+    Ok(Text::new(&shown, &text))
 }
 
 /// The repository itself, at the commit that is checked out.

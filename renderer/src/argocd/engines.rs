@@ -4,35 +4,45 @@
 //! are kept for the caller.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use argocd::application::{
     ChartRequest, KustomizationRequest, ParameterKind, PulledChart, RemoteChart, ValueFile,
 };
 use clap::Parser;
+use helm_lite::{Chart, DEBUG_ADVICE};
 use kustomize::{Options, Remote as _};
 
 use super::shadow::Shadowed;
 use crate::built::Warnings;
 use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
+use crate::charts::Loaded;
 use crate::cli::flags::BuildFlags;
 use crate::config;
+use crate::dependencies::Manager;
 use crate::error::{Error, ErrorKind, Result};
 use crate::remote::charts::{Access, ChartRequest as RemoteRequest, OCI};
 use crate::render::{ENGINE, Engines};
+
+/// Charts whose dependencies had to be fetched, each once for all Applications.
+#[derive(Debug, Default)]
+pub(crate) struct CompletedCharts(Mutex<HashMap<PathBuf, Slot>>);
+
+type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
 
 /// The engines, for the sources of one Application.
 #[derive(Debug)]
 pub(crate) struct SourceEngines<'r> {
     engines: Engines<'r>,
+    completed: &'r CompletedCharts,
     warnings: Mutex<Warnings>,
 }
 
 impl<'r> SourceEngines<'r> {
-    pub(crate) fn new(engines: Engines<'r>) -> Self {
-        Self { engines, warnings: Mutex::default() }
+    pub(crate) fn new(engines: Engines<'r>, completed: &'r CompletedCharts) -> Self {
+        Self { engines, completed, warnings: Mutex::default() }
     }
 
     /// What the engines gave warnings of.
@@ -42,6 +52,37 @@ impl<'r> SourceEngines<'r> {
 
     fn warn(&self, warnings: Warnings) {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
+    }
+
+    /// The chart of a request; what it depends on and has not in its `charts/` is fetched, as Argo CD has
+    /// `helm dependency build` do.
+    fn loaded(&self, request: &ChartRequest) -> Result<Arc<Loaded>> {
+        let loaded = self.engines.chart(&request.chart, Some(&request.repository))?;
+        if chart::missing(&loaded.chart).is_empty() {
+            return Ok(loaded);
+        }
+        let slot = {
+            let mut completed = self.completed.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(completed.entry(request.chart.clone()).or_default())
+        };
+        slot.get_or_init(|| self.completed(&request.chart, &loaded).map(Arc::new)).clone()
+    }
+
+    fn completed(&self, folder: &Path, loaded: &Loaded) -> Result<Loaded> {
+        let access = Access::default();
+        let fetched = Manager::new(self.engines.chart_sources(), folder, &access, true)
+            .and_then(|manager| manager.charts(&mut |_| {}))
+            .map_err(|error| {
+                error.step(format!(
+                    "while fetching what the chart `{}` depends on",
+                    loaded.chart.metadata.name
+                ))
+            })?;
+        let mut chart = loaded.chart.clone();
+        let is_fetched = |known: &Chart| fetched.iter().any(|new| new.metadata.name == known.metadata.name);
+        chart.dependencies.retain(|known| !is_fetched(known));
+        chart.dependencies.extend(fetched.iter().cloned());
+        Ok(Loaded { chart, warnings: loaded.warnings.clone() })
     }
 
     /// What `--values` and `--set-file` name: files of repositories, addresses, and values in the Application.
@@ -110,7 +151,7 @@ impl argocd::application::Engines for SourceEngines<'_> {
         let mut warnings = Vec::new();
         let read = |name: &str| self.read(&names, name);
         let user = chart::user_values_from(&read, &given, ENGINE, &mut warnings)?;
-        let loaded = self.engines.chart(&request.chart, Some(&request.repository))?;
+        let loaded = self.loaded(request)?;
         let release = Release {
             name: &request.release_name,
             namespace: request.namespace.as_deref(),
@@ -122,7 +163,9 @@ impl argocd::application::Engines for SourceEngines<'_> {
             debug: false,
             cluster: None,
         };
-        let rendered = self.engines.helm(&loaded, &user, &release, warnings)?;
+        // There is no such flag here, and the place is shown.
+        let rendered = self.engines.helm(&loaded, &user, &release, warnings);
+        let rendered = rendered.map_err(|error| error.without(DEBUG_ADVICE))?;
         let selection = Selection { crds: request.include_crds, hooks: true, tests: !request.skip_tests };
         let text = rendered.text(selection).whole();
         self.warn(Warnings::of_chart(rendered.warnings));

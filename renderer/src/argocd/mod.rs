@@ -14,7 +14,7 @@ use files::Files;
 
 pub(crate) use contexts::KnownWorld;
 pub(crate) use discovery::{Discovery, Found};
-pub(crate) use engines::SourceEngines;
+pub(crate) use engines::{CompletedCharts, SourceEngines};
 pub(crate) use fleet::{Fleet, Member};
 pub(crate) use hydrated::Layout;
 
@@ -27,6 +27,7 @@ pub(crate) struct ApplicationRenderer<'r> {
     pub(crate) renderer: &'r Renderer,
     pub(crate) world: &'r KnownWorld,
     pub(crate) overrides: &'r Overrides,
+    pub(crate) charts: CompletedCharts,
 }
 
 /// What has become of an Application.
@@ -43,10 +44,11 @@ impl ApplicationRenderer<'_> {
 
     /// The same over a view of the renderer's files.
     pub(crate) fn render_over(&self, application: &Application, files: &dyn Files) -> Outcome {
-        let engines = SourceEngines::new(self.renderer.engines(files));
+        let engines = SourceEngines::new(self.renderer.engines(files), &self.charts);
         let world = World {
             context: &self.world.context,
             repositories: &self.world.repositories,
+            projects: self.world.projects.as_ref(),
             files,
             engines: &engines,
             overrides: self.overrides,

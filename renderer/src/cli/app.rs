@@ -7,7 +7,7 @@ use clap::Args;
 use files::{Disk, FileKind, Files};
 
 use super::argocd_flags::WorldFlags;
-use crate::argocd::{ApplicationRenderer, Discovery, Found, KnownWorld, Outcome};
+use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Found, KnownWorld, Outcome};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::render::{Event, Renderer, side_by_side};
@@ -51,7 +51,12 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     let world = KnownWorld::load(arguments.world.context.as_deref(), working_directory, renderer.files())?;
     let found = find(&arguments.applications, working_directory, &world, renderer.files())?;
     let overrides = arguments.world.overrides(world.is_default);
-    let applications = ApplicationRenderer { renderer: &renderer, world: &world, overrides: &overrides };
+    let applications = ApplicationRenderer {
+        renderer: &renderer,
+        world: &world,
+        overrides: &overrides,
+        charts: CompletedCharts::default(),
+    };
     let mut outcomes: Vec<Option<Outcome>> = found.iter().map(|_| None).collect();
     let jobs = super::jobs(None, found.len());
     let work = |_: usize, found: &Found| applications.render(&found.application);
@@ -90,7 +95,9 @@ fn find(
     files: &dyn Files,
 ) -> Result<Vec<Found>> {
     let mut found = Vec::new();
-    let mut all: Option<Vec<Found>> = None;
+    // What is below this folder is meant before what is elsewhere in the repository.
+    let folders = [working_directory, world.root.as_path()];
+    let mut searched: Vec<Vec<Found>> = Vec::new();
     for name in names {
         let path = PathBuf::from(name);
         if matches!(files.resolve(&path), Ok((_, FileKind::File))) {
@@ -102,19 +109,36 @@ fn find(
             found.extend(discovery.found);
             continue;
         }
-        if all.is_none() {
-            let mut discovery = Discovery::default();
-            let below = if world.root.as_os_str().is_empty() { working_directory } else { &world.root };
-            discovery.folder(below, files)?;
-            all = Some(discovery.found);
-        }
-        found.push(by_name(name, all.as_deref().unwrap_or_default())?.clone());
+        found.push(named(name, &folders, &mut searched, files)?);
     }
     refuse_twins(&found)?;
     Ok(found)
 }
 
-fn by_name<'f>(name: &str, all: &'f [Found]) -> Result<&'f Found> {
+/// The Application of a name in the first of some folders that has one; each is looked through once.
+fn named(name: &str, folders: &[&Path], searched: &mut Vec<Vec<Found>>, files: &dyn Files) -> Result<Found> {
+    for (at, folder) in folders.iter().enumerate() {
+        if searched.len() == at {
+            let mut discovery = Discovery::default();
+            discovery.folder(folder, files)?;
+            searched.push(discovery.found);
+        }
+        if let Some(found) = by_name(name, &searched[at])? {
+            return Ok(found.clone());
+        }
+    }
+    let error = Error::new(
+        ErrorKind::Input,
+        format!("there is no file `{name}`, and no Application of that name in the repository"),
+    );
+    let known = searched.iter().flatten().map(|found| found.application.name.value.as_str());
+    Err(match known.min_by_key(|known| strsim::levenshtein(known, name)) {
+        Some(near) if strsim::levenshtein(near, name) <= 3 => error.hint(format!("did you mean `{near}`?")),
+        _ => error.hint("Applications that others make are found by `renderer apps --name`"),
+    })
+}
+
+fn by_name<'f>(name: &str, all: &'f [Found]) -> Result<Option<&'f Found>> {
     let is_it = |found: &&Found| {
         let application = &found.application;
         application.name.value == name
@@ -122,23 +146,8 @@ fn by_name<'f>(name: &str, all: &'f [Found]) -> Result<&'f Found> {
     };
     let matching: Vec<&Found> = all.iter().filter(is_it).collect();
     match matching.as_slice() {
-        [only] => Ok(only),
-        [] => {
-            let error = Error::new(
-                ErrorKind::Input,
-                format!("there is no file `{name}`, and no Application of that name in the repository"),
-            );
-            let mut names: Vec<&str> =
-                all.iter().map(|found| found.application.name.value.as_str()).collect();
-            names.sort_by_key(|known| strsim::levenshtein(known, name));
-            Err(match names.first() {
-                Some(near) if strsim::levenshtein(near, name) <= 3 => {
-                    error.hint(format!("did you mean `{near}`?"))
-                }
-                _ => error
-                    .hint("Applications that charts or ApplicationSets make are found by `renderer apps`"),
-            })
-        }
+        [] => Ok(None),
+        [only] => Ok(Some(only)),
         [first, second, ..] => Err(twins(first, second)),
     }
 }

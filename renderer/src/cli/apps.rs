@@ -13,7 +13,7 @@ use files::{Disk, FileKind, Files};
 use serde_json::json;
 
 use super::argocd_flags::WorldFlags;
-use crate::argocd::{ApplicationRenderer, Discovery, Fleet, KnownWorld, Layout, Member};
+use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Fleet, KnownWorld, Layout, Member};
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::render::Renderer;
@@ -94,7 +94,12 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     }
     let mut fleet = Fleet::of(found);
     let overrides = arguments.world.overrides(world.is_default);
-    let applications = ApplicationRenderer { renderer: &renderer, world: &world, overrides: &overrides };
+    let applications = ApplicationRenderer {
+        renderer: &renderer,
+        world: &world,
+        overrides: &overrides,
+        charts: CompletedCharts::default(),
+    };
     fleet.render(&applications, super::jobs(arguments.jobs, usize::MAX))?;
     errors.append(&mut fleet.errors);
     errors.iter().for_each(|error| reporter.error(error, None));

@@ -112,6 +112,14 @@ impl Fetched {
         }
     }
 
+    /// The charts in the archives.
+    pub(super) fn charts(self) -> Result<Vec<Chart>> {
+        let load = |(name, bytes): &(String, Arc<[u8]>)| {
+            Ok(Chart::load_archive(bytes, name, HelmVersion::V4, &mut Vec::new())?)
+        };
+        self.archives.iter().map(load).collect()
+    }
+
     /// Writes the archives, and removes those of a time before.
     pub(super) fn write(self, chart: &Path, say: Say<'_>) -> Result<()> {
         let folder = chart.join("charts");
