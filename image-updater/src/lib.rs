@@ -3,6 +3,7 @@
 //! Choosing, planning and editing are functions over data; registries, git and the command line are thin edges
 //! around them. [`cli::main`] is the way in of the binary.
 
+mod account;
 mod audit;
 pub mod change;
 mod checkout;
@@ -39,6 +40,7 @@ mod table;
 pub mod tags;
 pub mod work;
 
+pub use account::GithubApp;
 pub use choose::{Inquire, Question, Rules};
 pub use criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom};
 pub use decision::{Decision, Outcome, Standing, Verdict};

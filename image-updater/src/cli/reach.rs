@@ -12,22 +12,20 @@ use gitremote::{
 };
 use jiff::Timestamp;
 
-use crate::config::{Config, Credentials, SignatureFormat};
+use crate::account::{self, Account};
+use crate::config::{Config, SignatureFormat};
 use crate::deliver::{Delivered, Failed, Planner, Server, deliver};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::hold::REMEMBERED;
 use crate::work::Delivery;
-use crate::{forge, input, registries, report};
+use crate::{forge, registries, report};
 
 /// How long one exchange with a git server may take.
 const GIT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Who commits where nobody is named, as a machine has no name of its own.
 const COMMITTER: (&str, &str) = ("image-updater", "image-updater@localhost");
-
-/// Who asks for no user by name: servers that take tokens take any.
-const TOKEN_USER: &str = "x-access-token";
 
 /// A repository on a server, and what is known of it.
 pub(super) struct Reach<'r> {
@@ -39,12 +37,6 @@ pub(super) struct Reach<'r> {
     pub(super) with_request: bool,
     pub(super) gate: &'r Gate,
     pub(super) now: Timestamp,
-}
-
-/// A user and a password, or a token in the place of one.
-struct Account {
-    user: String,
-    password: String,
 }
 
 impl Reach<'_> {
@@ -64,8 +56,7 @@ impl Reach<'_> {
         &self,
         work: impl FnOnce(&Server<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let credentials = self.config.and_then(|config| config.git_credentials.as_ref());
-        let account = credentials.map(account).transpose()?;
+        let account = self.account()?;
         let remote = Remote { url: self.url.to_owned(), access: self.access(account.as_ref()) };
         let mirror = match registries::cache_folder() {
             Some(cache) => Mirror::cached(&cache.join("git"), &remote),
@@ -91,6 +82,20 @@ impl Reach<'_> {
             forge: forge.as_ref(),
             gate: self.gate,
         })
+    }
+
+    fn account(&self) -> Result<Option<Account>> {
+        let Some(config) = self.config else { return Ok(None) };
+        match (&config.github_app, &config.git_credentials) {
+            (Some(app), _) => app.account(self.url, self.certificates()?, self.now).map(Some),
+            (None, Some(credentials)) => Account::read(credentials).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn certificates(&self) -> Result<Option<Vec<u8>>> {
+        let read = |path: &Path| fs::read(path).map_err(|error| Error::io("read", path, &error));
+        self.authorities().map(read).transpose()
     }
 
     fn access(&self, account: Option<&Account>) -> Access {
@@ -127,14 +132,13 @@ impl Reach<'_> {
         let request = self.delivery.pull_request.clone().unwrap_or_default();
         let named = self.config.and_then(|config| config.forge_token.as_ref());
         let token = match named {
-            Some(place) => Some(token(place)?),
+            Some(place) => Some(account::token(place)?),
             None => account
                 .map(|account| account.password.clone())
                 .or_else(|| variable_of(self.url, request.forge.as_deref())),
         };
         let Some(token) = token else { return Ok(None) };
-        let read = |path: &Path| fs::read(path).map_err(|error| Error::io("read", path, &error));
-        let certificates = self.authorities().map(read).transpose()?;
+        let certificates = self.certificates()?;
         let (forge, api) = (request.forge, request.api);
         Ok(Some(forge::Settings { forge, api, token: token.as_str().into(), certificates }))
     }
@@ -148,47 +152,6 @@ fn variable_of(url: &str, forge: Option<&str>) -> Option<String> {
     let name = if name.eq_ignore_ascii_case("forgejo") { "gitea" } else { name };
     let variable = format!("{}_TOKEN", name.to_ascii_uppercase());
     std::env::var(variable).ok().filter(|token| !token.is_empty())
-}
-
-fn account(credentials: &Credentials) -> Result<Account> {
-    let (place, text) = secret(credentials, "the credentials for git")?;
-    let (user, password) = text.split_once(':').unwrap_or((TOKEN_USER, &text));
-    if password.is_empty() {
-        return Err(Error::input(format!(
-            "the credentials for git cannot be had from `{place}`: it holds no `user:password`"
-        )));
-    }
-    Ok(Account { user: user.to_owned(), password: password.to_owned() })
-}
-
-fn token(place: &Credentials) -> Result<String> {
-    let (place, text) = secret(place, "the token of the forge")?;
-    if text.is_empty() {
-        return Err(Error::input(format!(
-            "the token of the forge cannot be had from `{place}`: it is empty"
-        )));
-    }
-    Ok(text)
-}
-
-/// What is kept in a place, and what the place is called.
-fn secret(credentials: &Credentials, what: &str) -> Result<(String, String)> {
-    let missing =
-        |place: &str, why: &str| Error::input(format!("{what} cannot be had from `{place}`: {why}"));
-    let (place, text) = match credentials {
-        Credentials::Env(name) => {
-            let place = format!("${name}");
-            let value = std::env::var(name).map_err(|_| missing(&place, "it is not set"))?;
-            (place, value)
-        }
-        Credentials::File(path) => (path.clone(), input::read_text(path.as_ref())?.0),
-        Credentials::DockerConfig(path) => return Err(missing(path, "it is for registries")),
-        Credentials::Command(_) => {
-            return Err(missing("command", "git asks its own credential helpers")
-                .hint("configure a helper of git, or name a variable or a file"));
-        }
-    };
-    Ok((place, text.trim().to_owned()))
 }
 
 fn tell(delivered: &Delivered) {

@@ -146,13 +146,15 @@ impl Loaded {
     pub(super) fn each(self, mut work: impl FnMut(&Work) -> Result<Plan, Failed>) -> (Plan, Vec<Error>) {
         let mut failed = self.faults;
         let mut plans = Vec::with_capacity(self.works.len());
-        let is_one = self.works.len() < 2;
         for one in &self.works {
             match progress::while_waiting("asking registries and servers", || work(one)) {
                 Ok(plan) => plans.push(plan),
                 Err(failure) => {
                     let (error, plan) = failure.into_parts();
-                    failed.push(if is_one { error } else { error.during(&one.repository_name()) });
+                    failed.push(match one.config.batch.files {
+                        Files::Remote { .. } => error.during(&one.repository_name()),
+                        Files::Folder(_) => error,
+                    });
                     plans.push(plan);
                 }
             }

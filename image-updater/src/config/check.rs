@@ -82,6 +82,20 @@ impl Checker<'_> {
             let error = Error::input("`branch` is read from a repository, and no `url` names one");
             return Err(self.at(*start)(error));
         }
+        if let Some(Placed { value: app, start }) = &git.github_app {
+            let refuse = |why: &str| Err(self.at(*start)(Error::input(why)));
+            if git.credentials.is_some() {
+                return refuse(
+                    "the repository is written with `credentials` or by a `githubApp`, and not by both",
+                );
+            }
+            if app.id.trim().is_empty() || app.installation == 0 {
+                return refuse("a GitHub App has an `id`, and a number of its `installation`");
+            }
+            if git.url.is_none() {
+                return refuse("`githubApp` is for a repository, and no `url` names one");
+            }
+        }
         if let Some(Placed { value: name, start }) = &git.signing_key
             && !keys.iter().any(|key| key.name == *name)
         {

@@ -128,6 +128,11 @@ impl Git {
         let locate = |path: &mut String| *path = within(folder, std::mem::take(path));
         self.ca_file.iter_mut().for_each(locate);
         self.credentials = self.credentials.take().map(|credentials| credentials.within(folder));
+        if let Some(TokenSource::File(path)) =
+            self.github_app.as_mut().map(|app| &mut app.value.private_key_from)
+        {
+            locate(path);
+        }
         let Some(request) = &mut self.pull_request else { return };
         request.body.iter_mut().for_each(|body| locate(&mut body.value));
         if let Some(TokenSource::File(path)) = &mut request.token_from {
@@ -178,6 +183,8 @@ pub(super) struct Git {
     pub(super) push_options: Vec<String>,
     /// Where the credentials for it are kept.
     pub(super) credentials: Option<Credentials>,
+    /// The GitHub App that it is written by, instead of `credentials`; pull requests are its too.
+    pub(super) github_app: Option<Placed<GithubApp>>,
     /// Whose words the templates are in.
     #[serde(default)]
     pub(super) templates: Words,
@@ -246,6 +253,20 @@ pub(super) struct PullRequest {
     pub(super) draft: bool,
     /// It is merged in this way as soon as its checks allow it.
     pub(super) auto_merge: Option<MergeMethod>,
+}
+
+/// A GitHub App and where it is installed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct GithubApp {
+    /// Its number, or its client id.
+    pub(super) id: String,
+    /// The number of its installation.
+    pub(super) installation: u64,
+    /// Where its private key is kept, in PEM.
+    pub(super) private_key_from: TokenSource,
+    /// The address of GitHub's API, where that is not as usual; that of `pullRequest` where this does not say.
+    pub(super) api: Option<String>,
 }
 
 /// Where a token is kept. It is never written here.

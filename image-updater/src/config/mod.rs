@@ -10,11 +10,13 @@ mod file;
 mod registries_conf;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use schemars::schema_for;
 use yamlserde::Text;
 use yamltree::Node;
 
+use crate::account::GithubApp;
 use crate::error::{Error, Result};
 use crate::input;
 use crate::work::{Batch, Delivery, Files};
@@ -31,6 +33,8 @@ pub struct Config {
     pub signing_keys: Vec<SigningKey>,
     /// Where the credentials for the repository are kept.
     pub git_credentials: Option<Credentials>,
+    /// The GitHub App that the repository is written by.
+    pub github_app: Option<Arc<GithubApp>>,
     /// The file of the only authorities to trust for the repository and its forge.
     pub git_authorities: Option<PathBuf>,
     /// Where the token of the forge is kept.
@@ -70,6 +74,7 @@ impl Config {
             forge_token: None,
             git_authorities: None,
             git_credentials: None,
+            github_app: None,
             batch,
             discover: Vec::new(),
         }
@@ -134,10 +139,8 @@ impl Config {
         Ok(Self {
             registries: file.registries.into_iter().map(|registry| registry.value).collect(),
             signing_keys: file.signing_keys,
-            forge_token: request.and_then(|request| request.token_from.clone()).map(|source| match source {
-                file::TokenSource::Env(name) => Credentials::Env(name),
-                file::TokenSource::File(path) => Credentials::File(path),
-            }),
+            forge_token: request.and_then(|request| request.token_from.clone()).map(kept),
+            github_app: git.as_ref().and_then(github_app),
             git_authorities: git.as_ref().and_then(|git| git.ca_file.as_ref()).map(PathBuf::from),
             git_credentials: git.and_then(|git| git.credentials),
             batch: Batch { files, delivery, updates },
@@ -156,6 +159,19 @@ fn is_same_server(one: &Files, other: &Files) -> bool {
         Files::Folder(_) => None,
     };
     one == other || server(one).is_some_and(|one| server(other) == Some(one))
+}
+
+fn github_app(git: &file::Git) -> Option<Arc<GithubApp>> {
+    let file::GithubApp { id, installation, private_key_from, api } = git.github_app.as_ref()?.value.clone();
+    let api = api.or_else(|| git.pull_request.as_ref()?.api.clone());
+    Some(Arc::new(GithubApp::new(id, installation, kept(private_key_from), api)))
+}
+
+fn kept(source: file::TokenSource) -> Credentials {
+    match source {
+        file::TokenSource::Env(name) => Credentials::Env(name),
+        file::TokenSource::File(path) => Credentials::File(path),
+    }
 }
 
 /// Has the files that a configuration names looked for in its folder.
@@ -325,6 +341,27 @@ mod tests {
             ),
             (policy("order: up"), "5:74", "unknown variant `up`"),
             (format!("{head}git: {{branch: main}}\n{update}"), "3:6", "no `url`"),
+            (
+                format!(
+                    "{head}git: {{url: a, credentials: {{env: A}}, githubApp: {{id: 1, installation: 2, privateKeyFrom: {{env: B}}}}}}\n{update}"
+                ),
+                "3:49",
+                "not by both",
+            ),
+            (
+                format!(
+                    "{head}git: {{url: a, githubApp: {{id: 1, installation: 0, privateKeyFrom: {{env: B}}}}}}\n{update}"
+                ),
+                "3:26",
+                "`installation`",
+            ),
+            (
+                format!(
+                    "{head}git: {{url: a, githubApp: {{id: 1, installation: 2, privateKey: x}}}}\n{update}"
+                ),
+                "3:51",
+                "unknown field `privateKey`",
+            ),
             (format!("{head}git: {{signingKey: x}}\n{update}"), "3:19", "no key `x`"),
             (format!("{head}git: {{pullRequest: {{forge: x}}}}\n{update}"), "3:28", "no forge `x`"),
             (format!("{head}git: {{message: '{{{{ .Gone }}}}'}}\n{update}"), "3:16", "line 1, column 4: "),

@@ -1,5 +1,6 @@
 //! `image-updater` from registry tags to pushed commits, against a real registry and real git servers.
 
+mod app;
 mod faults;
 mod push;
 mod request;

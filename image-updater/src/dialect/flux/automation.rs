@@ -154,7 +154,11 @@ impl Flux<'_> {
                     let name = &secret.value.name;
                     let message = format!("`secretRef` (`{name}`) is not carried over: no Secret is read");
                     let warning = source.object.refuse(secret.start, message);
-                    found.warn_once(warning.hint("give `git` its `credentials`"));
+                    let hint = match source.spec.value.provider.as_deref() {
+                        Some("github") => "give `git` its `githubApp`",
+                        _ => "give `git` its `credentials`",
+                    };
+                    found.warn_once(warning.hint(hint));
                 }
                 Ok(Some(source))
             }
