@@ -207,7 +207,9 @@ struct Judge<'r, P: Policy> {
 impl<P: Policy> Judge<'_, P> {
     /// The steps that give a tag its place in the order, cheap ones first.
     fn judge<'t>(&'t self, tag: &'t Tag) -> Result<Ranked<'t, P::Rank>, Refusal> {
-        if let Some(reason) = self.stays.as_ref().filter(|_| self.running.tag != Some(&tag.name)) {
+        // A watched tag that stays keeps what it is known by, too.
+        let is_other = P::WATCHES || self.running.tag != Some(&tag.name);
+        if let Some(reason) = self.stays.as_ref().filter(|_| is_other) {
             return Refusal::dropped("update-from", reason.clone());
         }
         let value = self.filters.names(&tag.name)?;

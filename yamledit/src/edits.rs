@@ -63,14 +63,21 @@ impl<'f> Edits<'f> {
         };
         let mut written = scalar::write(text, slot);
         if node.span.start == node.span.end {
-            // Nothing is written there: what comes before is a colon, a dash, an anchor or a tag.
-            written.insert(0, ' ');
+            // Nothing is written there: what comes before is a colon, a dash, an anchor or a tag; or a key alone.
+            written.insert_str(0, if self.is_bare(node) { ": " } else { " " });
         }
         if self.plan.set.insert(place(node.span), text.to_owned()).is_some() {
             return Err(Error::refused("the value is to be set twice", node.span));
         }
         self.splice(bytes(node.span), written, false);
         Ok(true)
+    }
+
+    /// Whether an empty value is that of a key without its colon, as in `{a, b: 1}`.
+    fn is_bare(&self, node: &Node) -> bool {
+        let before = self.file.text()[..node.span.start as usize].trim_end();
+        let has_own_text = node.anchor().is_some() || node.tag != Tag::Implicit;
+        self.file.is_in_flow(node.span) && !has_own_text && !before.ends_with(':')
     }
 
     /// Gives an entry of a mapping another key, in the quotes that the key has.
@@ -193,6 +200,9 @@ mod tests {
             ("a:   # c\n", "a: v2   # c\n"),
             ("a: &x\nb: 1\n", "a: &x v2\nb: 1\n"),
             ("{a: , b: 1}", "{a: v2 , b: 1}"),
+            ("{a, b: 1}", "{a: v2, b: 1}"),
+            ("{b: 1, \"a\"}", "{b: 1, \"a\": v2}"),
+            ("{a: &x , b: 1}", "{a: &x v2 , b: 1}"),
             ("--- # d\na: v1\n...\n# e\n---\nb: 1\n", "--- # d\na: v2\n...\n# e\n---\nb: 1\n"),
             ("a: \t v1\t\n", "a: \t v2\t\n"),
         ] {
@@ -227,8 +237,8 @@ mod tests {
             ("a: [b]\n", ErrorKind::Refused),
             ("a: !!int 1\n", ErrorKind::Refused),
             ("a: !!binary djI=\n", ErrorKind::Refused),
-            // A value without a colon cannot be told from its key once it is written.
-            ("{a}", ErrorKind::Unproven),
+            // Without a colon, the value would be read as more of its key.
+            ("? a\n", ErrorKind::Unproven),
         ] {
             assert_eq!(set(text, "a", "v2").unwrap_err().kind(), kind, "{text:?}");
         }
