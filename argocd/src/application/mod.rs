@@ -16,6 +16,7 @@ mod environment;
 mod fields;
 mod helm;
 mod kustomize;
+mod located;
 mod model;
 mod overrides;
 mod render;

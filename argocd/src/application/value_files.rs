@@ -179,3 +179,103 @@ fn scheme(text: &str) -> Option<&str> {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     is_scheme.then_some(scheme)
 }
+
+#[cfg(test)]
+mod tests {
+    use files::MemoryTree;
+
+    use super::super::environment::Identity;
+    use super::*;
+
+    const FILES: [&str; 6] = [
+        "repo/charts/web/values-a.yaml",
+        "repo/charts/web/values-b.yaml",
+        "repo/common.yaml",
+        "repo/web/x.yaml",
+        "other/envs/prod.yaml",
+        "elsewhere/secret.yaml",
+    ];
+
+    /// What the value files of a chart resolve to, without what all paths begin with; a fault as its sentence.
+    fn resolved(entries: &[&str], ignores_missing: bool) -> Result<Vec<String>, String> {
+        let mut tree: MemoryTree = FILES.iter().map(|path| (*path, b"" as &[u8])).collect();
+        tree.add_link(Path::new("repo/charts/web/out.yaml"), PathBuf::from("../../../elsewhere/secret.yaml"))
+            .unwrap();
+        let checkout = Checkout::new(Path::new("/repo"), &tree).unwrap();
+        let mut references = References::new();
+        references.insert("$other".to_owned(), Checkout::new(Path::new("/other"), &tree).unwrap());
+        let environment = Environment::of(&Identity {
+            application: "web",
+            namespace: "shop",
+            project: "default",
+            revision: "",
+            repo_url: "",
+            path: "charts/web",
+            target_revision: "",
+        });
+        let resolver = Resolver {
+            checkout: &checkout,
+            folder: Path::new("/repo/charts/web"),
+            references: &references,
+            environment: &environment,
+            schemes: vec!["https"],
+            texts: &Sources::from([]),
+        };
+        let entry = |text: &&str| At { value: (*text).to_owned(), ..At::default() };
+        let helm = Helm {
+            value_files: entries.iter().map(entry).collect(),
+            ignore_missing_value_files: ignores_missing,
+            ..Helm::default()
+        };
+        let files = resolver.value_files(&helm).map_err(|error| error.message().to_owned())?;
+        let shown = |file: &ValueFile| match file {
+            ValueFile::File(path) => path.display().to_string(),
+            ValueFile::Url(url) => url.clone(),
+        };
+        Ok(files.iter().map(shown).collect())
+    }
+
+    #[test]
+    fn paths_mean_what_argo_cd_takes_them_for() {
+        for (entries, want) in [
+            (&["values-a.yaml"][..], &["/repo/charts/web/values-a.yaml"][..]),
+            (&["../../common.yaml", "/common.yaml"], &["/repo/common.yaml"]),
+            (&["/$ARGOCD_APP_NAME/x.yaml"], &["/repo/web/x.yaml"]),
+            // No source is called so: the name is an empty variable, and the rest begins at the root.
+            (&["$none/common.yaml"], &["/repo/common.yaml"]),
+            (&["$other/envs/prod.yaml", "$other/envs/*.yaml"], &["/other/envs/prod.yaml"]),
+            (&["HTTPS://h/v.yaml"], &["HTTPS://h/v.yaml"]),
+            (
+                &["values-*.yaml", "values-a.yaml"],
+                &["/repo/charts/web/values-b.yaml", "/repo/charts/web/values-a.yaml"],
+            ),
+        ] {
+            let want: Vec<String> = want.iter().map(|path| (*path).to_owned()).collect();
+            assert_eq!(resolved(entries, false), Ok(want), "{entries:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_or_leads_out_is_refused() {
+        for (entry, ignores_missing, want) in [
+            ("none.yaml", false, Some("the file `none.yaml` does not exist")),
+            ("none.yaml", true, None),
+            ("none-*.yaml", false, Some("no value file matches `none-*.yaml`")),
+            ("none-*.yaml", true, None),
+            (
+                "../../../elsewhere/secret.yaml",
+                true,
+                Some("`../../../elsewhere/secret.yaml` is outside of the repository"),
+            ),
+            ("out.yaml", true, Some("`out.yaml` is outside of the repository")),
+            ("o*.yaml", true, Some("`repo/charts/web/out.yaml` is outside of the repository")),
+            ("$other/../repo/common.yaml", true, Some("`/../repo/common.yaml` is outside of the repository")),
+            ("/", false, Some("`/` is the repository itself")),
+            ("/charts", false, Some("`/charts` is a folder, not a file")),
+            ("ftp://h/v.yaml", true, Some("value files may not come from addresses that begin with `ftp:`")),
+        ] {
+            let want = want.map_or(Ok(Vec::new()), |sentence| Err(sentence.to_owned()));
+            assert_eq!(resolved(&[entry], ignores_missing), want, "{entry}");
+        }
+    }
+}
