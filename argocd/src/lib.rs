@@ -5,6 +5,7 @@
 
 pub mod application;
 pub mod context;
+pub mod diffing;
 mod error;
 pub mod export;
 pub mod generate_paths;
