@@ -8,6 +8,8 @@ WORKDIR /src
 COPY . .
 RUN cargo build --release --locked -p renderer -p image-updater \
  && install -D -m 0755 target/release/renderer /out/usr/local/bin/renderer \
+ && ln -s renderer /out/usr/local/bin/kustomize \
+ && ln -s renderer /out/usr/local/bin/helm \
  && install -d -m 0700 -o 999 -g 999 /out/home/argocd \
  && install -d -m 1777 /out/tmp
 

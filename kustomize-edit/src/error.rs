@@ -46,7 +46,10 @@ impl Error {
 impl From<yamledit::Error> for Error {
     fn from(error: yamledit::Error) -> Self {
         Self {
-            message: format!("invalid Kustomization: {}", error.message()),
+            message: match error.message().strip_prefix("not YAML: ") {
+                Some(fault) => format!("invalid Kustomization: yaml: {fault}"),
+                None => error.message().to_owned(),
+            },
             span: error.span(),
             hint: error.help().map(str::to_owned),
         }

@@ -96,3 +96,41 @@ fn name_env_files(generator: &mut New) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> (String, Option<u32>) {
+        let error = Kustomization::parse(text).unwrap_err();
+        (error.message().to_owned(), error.span().map(|span| span.start))
+    }
+
+    #[test]
+    fn what_kustomize_would_not_read_is_refused_with_its_place() {
+        let (message, _) = refusal("a: [\n");
+        assert!(message.starts_with("invalid Kustomization: yaml: "), "{message}");
+        assert_eq!(
+            refusal("namespace: a\nnamespce: b\n"),
+            ("invalid Kustomization: json: unknown field \"namespce\"".to_owned(), Some(13))
+        );
+        assert_eq!(refusal("resources:\n- a\n- 1\n").1, Some(17), "the item that is no text");
+        assert!(refusal("images: []\nImages: []\n").0.contains("is there twice"));
+    }
+
+    #[test]
+    fn a_current_file_that_nothing_is_done_to_stays() {
+        let text = "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1 # c\nresources: [ a ]\n";
+        assert_eq!(Kustomization::parse(text).unwrap().finish().unwrap(), text);
+    }
+
+    #[test]
+    fn old_fields_become_new_ones_in_their_places() {
+        let text = "bases: # b\n- ../base # c\nconfigMapGenerator:\n- name: a\n  env: x.env\n";
+        assert_eq!(
+            Kustomization::parse(text).unwrap().finish().unwrap(),
+            "resources: # b\n- ../base # c\nconfigMapGenerator:\n- name: a\n  envs:\n  - x.env\n\
+             apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        );
+    }
+}

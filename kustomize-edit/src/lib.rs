@@ -25,6 +25,8 @@
 
 mod error;
 mod fields;
+mod fix;
+mod generators;
 mod images;
 mod kustomization;
 mod lists;
@@ -35,6 +37,7 @@ mod replicas;
 mod schema;
 
 pub use error::Error;
+pub use generators::{Generator, Sources};
 pub use kustomization::Kustomization;
 pub use lists::List;
 pub use metadata::{AddLabels, Pairs, parse_annotations, parse_labels};

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-use yamltree::Place;
+use yamltree::{Place, Source};
 
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -76,6 +77,18 @@ impl Error {
     pub(crate) fn step(mut self, note: String) -> Self {
         self.0.trail.push(Step { note, place: None });
         self
+    }
+
+    /// An edit that is not made to a kustomization file.
+    pub(crate) fn edit(error: &kustomize_edit::Error, source: &Arc<Source>) -> Self {
+        let place = error.span().map(|span| Place { source: Arc::clone(source), span });
+        Self(Box::new(Inner {
+            kind: ErrorKind::Input,
+            message: error.message().to_owned(),
+            hint: error.help().map(str::to_owned),
+            place,
+            trail: Vec::new(),
+        }))
     }
 
     /// Who has to act.

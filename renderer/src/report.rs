@@ -23,6 +23,7 @@ use findings::{Finding, Severity};
 use gitremote::redact;
 use yamltree::{Place, Source};
 
+use crate::cli::program::Program;
 use crate::error::{Error, ErrorKind, Step};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -66,6 +67,7 @@ impl<'w> From<&'w helm_lite::Warning> for Notice<'w> {
 /// Reports to standard error and keeps in mind what was reported.
 #[derive(Debug, Default)]
 pub(crate) struct Reporter {
+    program: Program,
     quiet: bool,
     failed: Option<ErrorKind>,
     shown: HashSet<String>,
@@ -73,6 +75,11 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
+    /// Reports as a program does.
+    pub(crate) fn of(program: Program) -> Self {
+        Self { program, ..Self::default() }
+    }
+
     /// Leaves out warnings from now on.
     pub(crate) fn set_quiet(&mut self, quiet: bool) {
         self.quiet = quiet;
@@ -97,7 +104,7 @@ impl Reporter {
         let mut chain: Vec<String> = error.trail().iter().map(&mut step).collect();
         chain.extend(within);
         let report = Report {
-            label: "error".to_owned(),
+            label: if self.program.is_stand_in() { "Error" } else { "error" }.to_owned(),
             style: ERROR,
             message: error.message(),
             place: error.place(),
@@ -180,6 +187,7 @@ impl Reporter {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.failed {
             None => ExitCode::SUCCESS,
+            Some(_) if self.program.is_stand_in() => ExitCode::from(1),
             Some(ErrorKind::Input) => ExitCode::from(1),
             Some(ErrorKind::Usage) => ExitCode::from(2),
             Some(ErrorKind::Environment) => ExitCode::from(3),

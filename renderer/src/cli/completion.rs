@@ -1,9 +1,8 @@
 //! `renderer completion`: scripts that let a shell complete our commands.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::error::Result;
 use crate::output;
 
@@ -25,8 +24,9 @@ pub(super) struct Arguments {
     shell: Shell,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<()> {
+/// Prints the script for a program's commands, under the name that it was called by.
+pub(super) fn run(arguments: &Arguments, mut commands: Command, name: &str) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), "renderer", &mut script);
+    clap_complete::generate(arguments.shell, &mut commands, name, &mut script);
     output::to_stdout(&String::from_utf8_lossy(&script))
 }

@@ -1,4 +1,8 @@
-//! `renderer kustomize build`: one target, with the flags and habits of kustomize.
+//! `renderer kustomize`: the commands of kustomize, with its flags and habits.
+
+mod edit;
+mod paths;
+mod version;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,10 +17,25 @@ use crate::render::Renderer;
 use crate::report::Reporter;
 
 #[derive(Subcommand, Debug)]
+#[command(defer = true)]
 pub(super) enum Command {
     /// Build a kustomization and print its manifests
     #[command(after_help = EXAMPLES)]
-    Build(Arguments),
+    Build(Box<Arguments>),
+    /// Edit the kustomization file in this folder
+    #[command(subcommand)]
+    Edit(edit::Command),
+    /// Print the version of Kustomize that is built as
+    #[command(after_help = version::EXAMPLES)]
+    Version(version::Arguments),
+}
+
+pub(super) fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
+    match command {
+        Command::Build(arguments) => build(&arguments, reporter),
+        Command::Edit(command) => edit::run(&command, reporter),
+        Command::Version(arguments) => version::run(&arguments),
+    }
 }
 
 const EXAMPLES: &str = "\
@@ -66,7 +85,7 @@ impl Arguments {
     }
 }
 
-pub(super) fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
+fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     let config = Config::new(&arguments.flags, reporter)?;
     let strict = config.strict;
     let renderer = Renderer::new(config);

@@ -13,15 +13,19 @@ mod helm;
 mod kustomize;
 mod man;
 mod plan;
+pub(crate) mod program;
 mod validate;
 mod version;
 
+use std::env;
+use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::thread;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
+use self::program::Program;
 use crate::error::Result;
 use crate::output;
 use crate::report::Reporter;
@@ -84,21 +88,94 @@ impl From<Format> for output::Format {
     }
 }
 
+/// Builds kustomizations and edits them
+#[derive(Parser, Debug)]
+#[command(name = "kustomize", args_override_self = true, arg_required_else_help = true)]
+struct KustomizeCli {
+    #[command(subcommand)]
+    command: KustomizeCommand,
+
+    /// No effect: an error says where it comes from
+    #[arg(long, global = true, hide = true)]
+    stack_trace: bool,
+}
+
+/// What `kustomize` has, called by that name.
+#[derive(Subcommand, Debug)]
+enum KustomizeCommand {
+    #[command(flatten)]
+    Kustomize(kustomize::Command),
+    /// Print a completion script for a shell
+    Completion(completion::Arguments),
+}
+
+/// Renders charts and gets them from repositories and registries
+#[derive(Parser, Debug)]
+#[command(name = "helm", args_override_self = true, arg_required_else_help = true)]
+struct HelmCli {
+    #[command(subcommand)]
+    command: HelmCommand,
+}
+
+/// What `helm` has, called by that name.
+#[derive(Subcommand, Debug)]
+enum HelmCommand {
+    #[command(flatten)]
+    Helm(Box<helm::Command>),
+    /// Print a completion script for a shell
+    Completion(completion::Arguments),
+}
+
 /// Runs the command that the process was started with.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let mut reporter = Reporter::default();
-    if let Err(error) = run(cli.command, &mut reporter) {
-        reporter.error(&error, None);
+    let called = env::args_os().next().unwrap_or_default();
+    let (program, name) = (Program::called(&called), program::name_of(&called));
+    let mut reporter = Reporter::of(program);
+    let done = match program {
+        Program::Renderer => Cli::try_parse().map(|cli| run(cli.command, &mut reporter)),
+        Program::Kustomize => KustomizeCli::try_parse().map(|cli| match cli.command {
+            KustomizeCommand::Kustomize(command) => kustomize::run(command, &mut reporter),
+            KustomizeCommand::Completion(arguments) => {
+                completion::run(&arguments, KustomizeCli::command(), &name)
+            }
+        }),
+        Program::Helm => HelmCli::try_parse().map(|cli| match cli.command {
+            HelmCommand::Helm(command) => helm::run(*command, &mut reporter),
+            HelmCommand::Completion(arguments) => completion::run(&arguments, HelmCli::command(), &name),
+        }),
+    };
+    match done {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => reporter.error(&error, None),
+        Err(message) => return said(program, &message, &name),
     }
     reporter.exit_code()
+}
+
+/// Prints what a command line gives instead of a command: help, a version, or what is wrong with it.
+fn said(program: Program, message: &clap::Error, name: &str) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    let is_help = match message.kind() {
+        DisplayHelp | DisplayVersion => true,
+        // To Go's programs no command is a request for help.
+        DisplayHelpOnMissingArgumentOrSubcommand => program.is_stand_in(),
+        _ => false,
+    };
+    if is_help {
+        let text = program.in_own_words(&message.render().ansi().to_string(), name);
+        // Where nobody reads it, there is nothing else to do.
+        let _ = anstream::stdout().write_all(text.as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    let _ = anstream::stderr().write_all(program.usage_error(message, name).as_bytes());
+    ExitCode::from(if program.is_stand_in() { 1 } else { 2 })
 }
 
 fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
     match command {
         Command::Build(arguments) => build::run(arguments, reporter),
-        Command::Kustomize(kustomize::Command::Build(arguments)) => kustomize::build(&arguments, reporter),
+        Command::Kustomize(command) => kustomize::run(command, reporter),
         Command::Helm(command) => helm::run(command, reporter),
         Command::Plan(arguments) => plan::run(&arguments, reporter),
         Command::App(arguments) => app::run(&arguments, reporter),
@@ -106,7 +183,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Context(command) => context::run(&command, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
         Command::Cmp(command) => cmp::run(command, reporter),
-        Command::Completion(arguments) => completion::run(&arguments),
+        Command::Completion(arguments) => completion::run(&arguments, Cli::command(), "renderer"),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
     }

@@ -8,7 +8,7 @@ use crate::output;
 const RENDERER: &str = env!("CARGO_PKG_VERSION");
 
 /// The Kustomize whose output the engine gives.
-const KUSTOMIZE: &str = "5.8.1";
+pub(super) const KUSTOMIZE: &str = "5.8.1";
 
 /// The Helm whose output the engine gives.
 const HELM: &str = "4.3.1";

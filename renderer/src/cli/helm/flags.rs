@@ -5,10 +5,12 @@
 use clap::error::Error as ClapError;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// Lets a switch have a value, as Go's flags do: `--no-hooks=false`.
-pub(super) fn go_switch(arg: Arg) -> Arg {
+/// Lets a switch have a value, as Go's flags do: `--no-hooks=false`. And another flag take what follows, whatever it begins
+/// with: a password may begin with a dash.
+pub(in crate::cli) fn go_switch(arg: Arg) -> Arg {
     if !matches!(arg.get_action(), ArgAction::SetTrue) {
-        return arg;
+        let takes_next = arg.get_action().takes_values() && !arg.is_positional();
+        return if takes_next { arg.allow_hyphen_values(true) } else { arg };
     }
     arg.action(ArgAction::Set)
         .value_name("BOOL")

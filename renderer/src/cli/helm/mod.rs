@@ -2,7 +2,7 @@
 
 mod dependency;
 mod explain_values;
-mod flags;
+pub(super) mod flags;
 mod lint;
 mod pull;
 mod registry;
