@@ -79,15 +79,12 @@ pub struct Cluster {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Fixtures {
-    /// Branches of repositories.
-    #[serde(default)]
-    pub scm_provider: Vec<ScmRepository>,
+    /// Branches of repositories; none at all is another thing than no answer.
+    pub scm_provider: Option<Vec<ScmRepository>>,
     /// Open pull requests.
-    #[serde(default)]
-    pub pull_request: Vec<PullRequest>,
+    pub pull_request: Option<Vec<PullRequest>>,
     /// The parameter objects of plugins.
-    #[serde(default)]
-    pub plugin: Vec<Value>,
+    pub plugin: Option<Vec<Value>>,
 }
 
 /// A branch of a repository at a source code provider.
@@ -205,7 +202,7 @@ fixtures:
         let context = read(text).unwrap();
         assert_eq!(context.repositories[0].value.revision.as_deref(), Some("main"));
         assert_eq!(context.clusters[0].value.kube_version, "1.34");
-        assert_eq!(context.fixtures.pull_request[0].head_sha, "s");
+        assert_eq!(context.fixtures.pull_request.unwrap()[0].head_sha, "s");
         assert_eq!(context.settings["kustomize.buildOptions"], "--enable-helm");
     }
 

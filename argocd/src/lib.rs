@@ -4,6 +4,7 @@
 //! the world through a [`Context`], and the engines that render a source are the caller's.
 
 pub mod application;
+pub mod appset;
 pub mod context;
 pub mod diffing;
 mod error;

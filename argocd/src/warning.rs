@@ -37,7 +37,7 @@ codes! {
     NeverApplied = "ARGO-W003";
     /// An annotation that Argo CD reads has a value that it does not know.
     UnknownAnnotationValue = "ARGO-W004";
-    /// A field of an Application is none of Argo CD's and has no effect.
+    /// A field of an Application or ApplicationSet is none of Argo CD's and has no effect.
     UnknownField = "ARGO-W005";
     /// A pattern cannot be read and matches nothing.
     UnusablePattern = "ARGO-W006";
@@ -47,6 +47,12 @@ codes! {
     UnknownVariable = "ARGO-W008";
     /// An Application is in a namespace that its project does not take Applications from.
     ForeignNamespace = "ARGO-W009";
+    /// A number or boolean stands where Argo CD has a text; the API server refuses it.
+    UntypedText = "ARGO-W010";
+    /// A filter asks for paths of a repository that the context does not have.
+    PathsNotChecked = "ARGO-W011";
+    /// A generated Application has a name that the API server refuses.
+    InvalidName = "ARGO-W012";
 }
 
 /// One warning with its place.

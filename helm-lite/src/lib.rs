@@ -24,6 +24,7 @@ mod sources;
 pub mod values;
 mod version;
 mod warning;
+pub mod yaml;
 
 pub use capabilities::{API_VERSIONS, KubeVersion};
 pub use chart::{Chart, Dependency, File, IgnoreRules, Lock, Metadata, archive, pack};

@@ -376,7 +376,7 @@ fn limits() -> Limits {
 }
 
 /// Fills bytes from the system's source. Without one no chart with secrets may render.
-fn random() -> impl Fn(&mut [u8]) {
+pub(crate) fn random() -> impl Fn(&mut [u8]) {
     |bytes| getrandom::fill(bytes).expect("the system has a source of random bytes")
 }
 

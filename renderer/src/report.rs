@@ -95,6 +95,11 @@ impl Reporter {
         self.failure(error, Some(format!("in the Application `{name}`")));
     }
 
+    /// Reports what is wrong with an ApplicationSet.
+    pub(crate) fn application_set_error(&mut self, error: &Error, name: &str) {
+        self.failure(error, Some(format!("in the ApplicationSet `{name}`")));
+    }
+
     fn failure(&mut self, error: &Error, within: Option<String>) {
         self.fail(error.kind());
         let mut step = |step: &Step| match &step.place {

@@ -263,7 +263,7 @@ impl fmt::Display for Key {
     }
 }
 
-fn place_of(sources: &Sources, span: Span) -> Option<Place> {
+pub(crate) fn place_of(sources: &Sources, span: Span) -> Option<Place> {
     let source = sources.get(span.source as usize)?;
     Some(Place { source: Arc::clone(source), span })
 }

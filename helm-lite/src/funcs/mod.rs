@@ -16,7 +16,7 @@ use gotemplate::{Function, Functions, Str};
 
 use crate::cluster::Cluster;
 pub(crate) use template::{FAILURE, NO_VALUE, no_values, without_no_value};
-pub(crate) use yaml::{node_value, to_yaml};
+pub use yaml::{node_value, read, to_yaml};
 
 /// All functions that templates of a chart know.
 pub(crate) fn functions() -> Functions {

@@ -37,7 +37,7 @@ fn must_to_yaml_function(context: &mut Context<'_>, args: &[Value]) -> Result<Va
 ///
 /// # Errors
 /// Go's words about what has no JSON, or when it is longer than `limit` bytes.
-pub(crate) fn to_yaml(value: &Value, limit: usize) -> Result<String, CallError> {
+pub fn to_yaml(value: &Value, limit: usize) -> Result<String, CallError> {
     let mut out = String::new();
     let mut writer = SigsWriter::new(&mut out);
     let mut walk = Walk { sink: &mut writer, left: limit, depth: 0 };
@@ -172,7 +172,7 @@ fn json_text(text: &Str) -> Cow<'_, str> {
 }
 
 fn from_yaml(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
-    Ok(match read(args) {
+    Ok(match read_argument(args) {
         Ok(Value::Nil) => Value::map::<&str>([]),
         Ok(value) => map_or_error(value, DECODING),
         Err(reason) => error_map(reason),
@@ -180,7 +180,7 @@ fn from_yaml(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
 }
 
 fn from_yaml_array(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
-    Ok(match read(args) {
+    Ok(match read_argument(args) {
         Ok(Value::Nil) => Value::list(Vec::new()),
         Ok(value) => list_or_error(value, DECODING),
         Err(reason) => Value::list(vec![reason.into()]),
@@ -223,10 +223,16 @@ fn unfit(value: &Value, target: &str, prefix: &str) -> String {
     format!("{prefix}json: cannot unmarshal {found} into Go value of type {target}")
 }
 
+fn read_argument(args: &[Value]) -> Result<Value, String> {
+    read(args[0].as_str().map(Str::as_bytes).unwrap_or_default())
+}
+
 /// The first document of a text.
-fn read(args: &[Value]) -> Result<Value, String> {
+///
+/// # Errors
+/// Go's words about a text that is no YAML.
+pub fn read(bytes: &[u8]) -> Result<Value, String> {
     let converting = |error: yamltree::Error| format!("error converting YAML to JSON: {}", error.go_text());
-    let bytes = args[0].as_str().map(Str::as_bytes).unwrap_or_default();
     let text = decode(bytes, 0).map_err(converting)?;
     let options = ParseOptions {
         dialect: Dialect::V2,
@@ -243,7 +249,7 @@ fn read(args: &[Value]) -> Result<Value, String> {
 ///
 /// # Errors
 /// What Go refuses on the way from YAML to JSON.
-pub(crate) fn node_value(node: &Node) -> Result<Value, yamltree::Error> {
+pub fn node_value(node: &Node) -> Result<Value, yamltree::Error> {
     let mut builder = Builder::default();
     send_values(node, Dialect::V2, &mut builder)?;
     Ok(builder.done)

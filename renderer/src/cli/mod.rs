@@ -2,6 +2,7 @@
 
 mod app;
 mod apps;
+mod appset;
 mod argocd_flags;
 mod build;
 mod cmp;
@@ -64,6 +65,9 @@ enum Command {
     /// Plugins of Argo CD
     #[command(subcommand)]
     Cmp(cmp::Command),
+    /// Render ApplicationSets of Argo CD to Applications, without a cluster
+    #[command(subcommand)]
+    Appset(appset::Command),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print a man page
@@ -183,6 +187,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Context(command) => context::run(&command, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
         Command::Cmp(command) => cmp::run(command, reporter),
+        Command::Appset(command) => appset::run(&command, reporter),
         Command::Completion(arguments) => completion::run(&arguments, Cli::command(), "renderer"),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

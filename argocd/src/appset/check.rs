@@ -1,0 +1,107 @@
+//! What Argo CD asks of generated Applications (applicationset_controller.go `validateGeneratedApplications`).
+//!
+//! In: Applications one by one. Out: those that it takes. Refused: a name that is empty or there already, a project that
+//! does not exist, and a destination that is no cluster of the context.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use yamltree::Place;
+
+use super::generators::{IN_CLUSTER, IN_CLUSTER_SERVER};
+use super::tree::Tree;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::warning::{Code, Warning};
+
+/// Longest name of an object.
+const MAX_NAME: usize = 253;
+
+/// What has been seen of a set's Applications.
+pub(crate) struct Checks<'c> {
+    context: &'c Context,
+    any_cluster: bool,
+    names: HashSet<String>,
+}
+
+impl<'c> Checks<'c> {
+    pub(crate) fn new(context: &'c Context, any_cluster: bool) -> Self {
+        Self { context, any_cluster, names: HashSet::new() }
+    }
+
+    pub(crate) fn pass(
+        &mut self,
+        application: Tree,
+        place: Option<&Place>,
+        warnings: &RefCell<Vec<Warning>>,
+    ) -> Result<Tree> {
+        let name = application.get("metadata").map_or("", |metadata| metadata.text_of("name"));
+        if name.is_empty() {
+            return Err(Error::new("an Application without a name is generated")
+                .hint("`template.metadata.name` has to be there and to render to something"));
+        }
+        if !self.names.insert(name.to_owned()) {
+            return Err(Error::new(format!("two Applications `{name}` are generated"))
+                .hint("let the name hold what tells their parameters apart"));
+        }
+        if !is_name(name) {
+            let message =
+                format!("`{name}` is no name of an object: the API server refuses this Application");
+            let hint = "names are of lower-case letters, digits, `-` and `.`: `normalize` and the parameters that end in `Normalized` make such";
+            warnings
+                .borrow_mut()
+                .push(Warning::new(Code::InvalidName, message).hint(hint).at(place.cloned()));
+        }
+        let empty = Tree::default();
+        let spec = application.get("spec").unwrap_or(&empty);
+        project(spec.text_of("project"), self.context)
+            .and_then(|()| self.destination(spec.get("destination").unwrap_or(&empty)))
+            .map_err(|error| {
+                let wrapped = Error::new(format!("the Application `{name}`: {}", error.message()));
+                error.help().map_or(wrapped.clone(), |hint| wrapped.hint(hint))
+            })?;
+        Ok(application)
+    }
+
+    /// Whether a destination is one cluster (util/argo `GetDestinationServer`).
+    fn destination(&self, destination: &Tree) -> Result<()> {
+        let (server, name) = (destination.text_of("server"), destination.text_of("name"));
+        let mut clusters = self.context.clusters.iter().map(|cluster| &cluster.value);
+        let is_known = match (server, name) {
+            ("", "") => return Err(Error::new("a destination has `server` or `name`")),
+            (_, "") => {
+                let server = server.trim_end_matches('/');
+                server == IN_CLUSTER_SERVER
+                    || clusters.any(|cluster| cluster.server.trim_end_matches('/') == server)
+            }
+            ("", _) => name == IN_CLUSTER || clusters.any(|cluster| cluster.name == name),
+            _ => return Err(Error::new("a destination cannot have both `server` and `name`")),
+        };
+        if is_known || self.any_cluster {
+            return Ok(());
+        }
+        let cluster = if server.is_empty() { name } else { server };
+        Err(Error::new(format!("the context has no cluster `{cluster}`"))
+            .hint("add it under `clusters` of the context file"))
+    }
+}
+
+/// Whether a project exists. A context without projects says nothing of them.
+pub(crate) fn project(name: &str, context: &Context) -> Result<()> {
+    let is_it = |project: &serde_json::Value| project["metadata"]["name"] == name;
+    if context.projects.is_empty() || context.projects.iter().any(|project| is_it(&project.value)) {
+        return Ok(());
+    }
+    Err(Error::new(format!("the context has no project `{name}`"))
+        .hint("add the AppProject under `projects` of the context file"))
+}
+
+fn is_name(name: &str) -> bool {
+    let is_end = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_part = |part: &str| {
+        part.bytes().next().is_some_and(is_end)
+            && part.bytes().last().is_some_and(is_end)
+            && part.bytes().all(|byte| is_end(byte) || byte == b'-')
+    };
+    name.len() <= MAX_NAME && name.split('.').all(is_part)
+}
