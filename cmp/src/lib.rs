@@ -34,3 +34,4 @@ pub use generator::{Announcement, Failure, Generated, Generator, Request};
 pub use record::{Cached, Record};
 pub use server::{Options, Server};
 pub use socket::SocketError;
+pub use tonic::Code;

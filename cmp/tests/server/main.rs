@@ -316,7 +316,7 @@ async fn a_reset_in_mid_stream_frees_everything() {
     let reply = call.send(&server.socket, &archive).await;
     assert_eq!(reply.manifests(), ["a.yaml:1"]);
     let records = server.records.lock().unwrap();
-    assert_eq!(records.iter().filter(|record| record.code == tonic::Code::Ok).count(), 1);
+    assert_eq!(records.iter().filter(|record| record.code == cmp::Code::Ok).count(), 1);
 }
 
 #[tokio::test]
@@ -368,8 +368,7 @@ async fn many_streams_wait_for_memory() {
     for call in calls {
         assert_eq!(call.await.unwrap().manifests(), ["a.yaml:1"]);
     }
-    let reply =
-        Call::generate("app").send(&server.socket, &archive(&[("noise", &noise(5 << 20, 99))])).await;
+    let reply = Call::generate("app").send(&server.socket, &archive(&[("noise", &noise(5 << 20, 99))])).await;
     assert_eq!(reply.code, RESOURCE_EXHAUSTED, "{reply:?}");
     assert!(server.is_well());
 }

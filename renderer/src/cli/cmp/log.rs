@@ -70,3 +70,48 @@ fn fields(record: &Record) -> Vec<Field> {
     fields.extend(record.message.as_deref().map(|message| ("message", redact(message).into_owned().into())));
     fields
 }
+
+#[cfg(test)]
+mod tests {
+    use cmp::Code;
+
+    use super::*;
+
+    fn record() -> Record {
+        Record {
+            method: "GenerateManifest",
+            application: Some("web".to_owned()),
+            path: "apps/my web".to_owned(),
+            checksum: "0123456789abcdef".to_owned(),
+            tree: Some(Cached::Hit),
+            result: None,
+            received_bytes: 10,
+            files: 2,
+            manifests: 0,
+            sent_bytes: 0,
+            receiving: Duration::from_micros(1234),
+            serving: Duration::from_millis(20),
+            code: Code::InvalidArgument,
+            message: Some("a.yaml:1:1: cannot fetch `https://me:hunter2@host/r`\nforged=line".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_request_is_one_line_without_secrets() {
+        let want = "method=GenerateManifest application=web path=\"apps/my web\" code=InvalidArgument tree=hit result=none \
+                    received=10 files=2 manifests=0 sent=0 receiving_ms=1.23 serving_ms=20.0 checksum=0123456789ab \
+                    message=\"a.yaml:1:1: cannot fetch `https://";
+        let line = line(&record(), LogFormat::Text);
+        assert!(line.starts_with(want), "{line}");
+        assert!(line.ends_with("\\nforged=line\"\n") && line.lines().count() == 1, "{line}");
+        assert!(!line.contains("hunter2"), "{line}");
+    }
+
+    #[test]
+    fn a_request_is_an_object_of_json() {
+        let line = line(&record(), LogFormat::Json);
+        let read: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&read["path"], &read["receiving_ms"]), (&"apps/my web".into(), &1.23.into()));
+        assert_eq!(line.lines().count(), 1);
+    }
+}
