@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use argocd::diffing::Normalizer;
 use argocd::objects::{Key, Object};
 
-use crate::model::{Location, Plan, TargetKind};
+use yamltree::Place;
+
+use crate::model::{Plan, TargetKind};
 
 /// Something that a repository renders.
 #[derive(Clone, Debug)]
@@ -14,7 +17,7 @@ pub struct Target {
     /// Its name: of an Application `argocd/web`, of a folder its path. With the kind it pairs the sides.
     pub name: String,
     /// Where it is defined.
-    pub origin: Option<Location>,
+    pub origin: Option<Place>,
     /// What rendering it gave.
     pub outcome: Outcome,
     /// What rendering it warned of.
@@ -43,25 +46,10 @@ pub struct Facts {
     pub prune: bool,
     /// Whether its objects are deleted when the target itself is: a finalizer of Argo CD, Flux' prune.
     pub cascade: bool,
-    /// Differences that are not to be shown.
-    pub ignore_differences: Vec<IgnoreDifferences>,
+    /// What brings its objects into the form in which Argo CD compares them, without what its Application ignores.
+    pub normalizer: Option<Normalizer>,
     /// Whether the objects' places are in files of the repository, so that a report can point at them.
     pub objects_in_files: bool,
-}
-
-/// Fields that do not count, as an Application says it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IgnoreDifferences {
-    /// A pattern for the API group.
-    pub group: String,
-    /// A pattern for the kind.
-    pub kind: String,
-    /// The name; any where empty.
-    pub name: String,
-    /// The namespace; any where empty.
-    pub namespace: String,
-    /// JSON pointers.
-    pub json_pointers: Vec<String>,
 }
 
 /// A field whose value is another one on every render.

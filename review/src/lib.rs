@@ -8,7 +8,6 @@
 
 mod compare;
 pub mod format;
-mod ignore;
 mod input;
 mod lines;
 mod locate;
@@ -22,7 +21,7 @@ mod summary;
 mod targets;
 
 pub use format::{FORMATS, Format, FormatOptions};
-pub use input::{Facts, IgnoreDifferences, Outcome, SecretKey, Target, Volatile};
+pub use input::{Facts, Outcome, SecretKey, Target, Volatile};
 pub use model::{
     Counts, FieldChange, FieldStatus, Finding, Hidden, ImageChange, Level, Location, Moved, ObjectCounts,
     ObjectId, ObjectReview, ObjectStatus, Plan, PlanStep, PlannedObject, ReplicaChange, Review, Rule,

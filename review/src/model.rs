@@ -7,6 +7,7 @@ use std::fmt;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::Value;
+use yamltree::Place;
 
 /// The version of the form of the data. It grows when a reader of an older one would go wrong.
 pub(crate) const VERSION: u32 = 1;
@@ -116,7 +117,7 @@ pub struct ReplicaChange {
 }
 
 /// Something that a reviewer should look at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// What kind of thing.
@@ -133,6 +134,9 @@ pub struct Finding {
     pub message: String,
     /// Where it is written.
     pub location: Option<Location>,
+    /// The same with the file's text.
+    #[serde(skip)]
+    pub place: Option<Place>,
 }
 
 /// How grave a finding is. The gravest comes first.
@@ -149,7 +153,7 @@ pub enum Level {
 
 /// Declares the kinds of findings, once each.
 macro_rules! rules {
-    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, $title:literal;)+) => {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal, $id:literal, $title:literal;)+) => {
         /// A kind of finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -171,10 +175,19 @@ macro_rules! rules {
                 match self { $(Rule::$name => $title,)+ }
             }
 
-            /// What the rule is about.
+            /// The rule as formats for CI know it: with its code, and what it is about.
             #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(Rule::$name => concat!($($doc,)+).trim_ascii(),)+ }
+            pub fn described(self) -> &'static findings::Rule {
+                match self {
+                    $(Rule::$name => {
+                        static RULE: findings::Rule = findings::Rule {
+                            code: $code,
+                            name: $id,
+                            meaning: concat!($($doc,)+).trim_ascii(),
+                        };
+                        &RULE
+                    })+
+                }
             }
         }
     };
@@ -182,19 +195,19 @@ macro_rules! rules {
 
 rules! {
     /// A target cannot be rendered.
-    RenderFailed = "render-failed", "Cannot be rendered";
+    RenderFailed = "REVIEW001", "render-failed", "Cannot be rendered";
     /// A field changes that the API server lets nobody change, so that applying it is refused.
-    ImmutableField = "immutable-field", "Applying will be refused";
+    ImmutableField = "REVIEW002", "immutable-field", "Applying will be refused";
     /// An object is deleted from the cluster.
-    ObjectDeleted = "object-deleted", "Deleted from the cluster";
+    ObjectDeleted = "REVIEW003", "object-deleted", "Deleted from the cluster";
     /// An object is no longer in Git and stays in the cluster.
-    ObjectOrphaned = "object-orphaned", "Left behind in the cluster";
+    ObjectOrphaned = "REVIEW004", "object-orphaned", "Left behind in the cluster";
     /// A CustomResourceDefinition loses a version or takes less than before.
-    CrdNarrowed = "crd-narrowed", "Custom resources";
+    CrdNarrowed = "REVIEW005", "crd-narrowed", "Custom resources";
     /// A workload gets more power over its node.
-    PrivilegeGained = "privilege-gained", "Privileges";
+    PrivilegeGained = "REVIEW006", "privilege-gained", "Privileges";
     /// An account gets more permissions.
-    PermissionGained = "permission-gained", "Permissions";
+    PermissionGained = "REVIEW007", "permission-gained", "Permissions";
 }
 
 /// One target.
@@ -510,6 +523,15 @@ impl fmt::Display for ObjectId {
     }
 }
 
+impl Location {
+    /// The line and column of a place.
+    #[must_use]
+    pub fn of(place: &Place) -> Self {
+        let (line, column) = place.source.line_column(place.span.start);
+        Self { path: place.source.name.clone(), line, column }
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.path, self.line, self.column)
@@ -540,9 +562,10 @@ mod tests {
 
     #[test]
     fn rules_have_the_names_of_the_data() {
-        for rule in Rule::ALL {
+        for (at, rule) in Rule::ALL.iter().enumerate() {
             assert_eq!(serde_json::to_value(rule).unwrap(), rule.id());
-            assert!(rule.meaning().ends_with('.'));
+            assert_eq!(rule.described().code, format!("REVIEW{:03}", at + 1));
+            assert!(rule.described().meaning.starts_with(char::is_uppercase));
         }
     }
 }

@@ -3,6 +3,9 @@
 //! In: an object as it was rendered. Out: its tree without values of Secrets and without what nobody writes by intent:
 //! `status`, `metadata.creationTimestamp`, `metadata.managedFields`; and trees as YAML and as JSON.
 
+use std::mem;
+
+use argocd::diffing::Normalizer;
 use argocd::objects::{Key, Object};
 use serde_json::Value;
 use yamltree::{Entry, JsonOptions, Node, Tag, to_json, to_sigs_yaml};
@@ -29,8 +32,12 @@ pub(crate) fn id(object: &Object) -> ObjectId {
 }
 
 /// The tree that is compared and shown.
-pub(crate) fn prepared(object: &Object, masks: &mut Masks<'_>) -> Node {
-    let mut node = object.node().clone();
+pub(crate) fn prepared(object: &Object, normalizer: Option<&Normalizer>, masks: &mut Masks<'_>) -> Node {
+    let mut object = object.clone();
+    if let Some(normalizer) = normalizer {
+        normalizer.normalize(&mut object);
+    }
+    let mut node = mem::take(object.node_mut());
     // A CRD's or a workload's status is what a cluster said once.
     node.remove("status");
     if let Some(metadata) = node.get_mut("metadata") {

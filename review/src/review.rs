@@ -1,10 +1,11 @@
 //! From targets to a review, step by step: pair the targets, pair their objects, compare, and look at what matters.
 
+use std::collections::BTreeSet;
+
 use argocd::objects::Object;
-use yamltree::Node;
+use yamltree::{Node, Place};
 
 use crate::compare::{Change, Compared, Definitions, compare};
-use crate::ignore::Ignored;
 use crate::input::{Facts, SecretKey, Target, Volatile};
 use crate::locate::Lines;
 use crate::mask::Masks;
@@ -54,9 +55,8 @@ struct At<'t> {
     name: String,
     facts: &'t Facts,
     status: TargetStatus,
-    ignored: Ignored<'t>,
     volatile: Vec<&'t Volatile>,
-    origin: Option<Location>,
+    origin: Option<&'t Place>,
 }
 
 impl<'r> Reviewer<'r> {
@@ -68,7 +68,7 @@ impl<'r> Reviewer<'r> {
             name: latest.name.clone(),
             was,
             status: status(pair),
-            origin: latest.origin.clone(),
+            origin: latest.origin.as_ref().map(Location::of),
             base_error: pair.base.and_then(Target::error).map(str::to_owned),
             head_error: pair.head.and_then(Target::error).map(str::to_owned),
             warnings: warnings(pair),
@@ -88,7 +88,7 @@ impl<'r> Reviewer<'r> {
         {
             review.status = TargetStatus::Unchanged;
         }
-        summary::count(&review, &latest.facts, &mut self.summary);
+        summary::count(&review, latest, &mut self.summary);
         Some(review)
     }
 
@@ -99,14 +99,16 @@ impl<'r> Reviewer<'r> {
             name: review.to_string(),
             facts: &latest.facts,
             status: review.status,
-            ignored: Ignored::new(&latest.facts.ignore_differences),
             volatile: sides().flat_map(|target| &target.volatile).collect(),
-            origin: latest.origin.clone(),
+            origin: latest.origin.as_ref(),
         };
         let side = |target: Option<&'r Target>| target.map_or(&[][..], Target::objects);
+        let mut not_ignored = BTreeSet::new();
         for pair in pair(side(targets.base), side(targets.head)) {
             match self.object(&pair, &at) {
                 Ok(changed) => {
+                    let ignored = at.facts.normalizer.iter().zip(pair.head);
+                    not_ignored.extend(ignored.flat_map(|(normalizer, object)| normalizer.not_done(object)));
                     review.hidden.add(changed.hidden);
                     review.objects.push(changed);
                 }
@@ -116,6 +118,10 @@ impl<'r> Reviewer<'r> {
                 }
             }
         }
+        review.warnings.extend(not_ignored.into_iter().map(|rule| WarningReview {
+            message: format!("Argo CD ignores `{rule}`, which is not known here: what it hides is shown"),
+            is_new: false,
+        }));
     }
 
     /// What became of an object; if nothing, what is hidden.
@@ -125,9 +131,12 @@ impl<'r> Reviewer<'r> {
         {
             return Err(Default::default());
         }
-        let mut base = pair.base.map(|object| prepared(object, &mut self.masks));
-        let mut head = pair.head.map(|object| prepared(object, &mut self.masks));
-        let compared = self.compared(pair, at, &mut base, &mut head);
+        let normalizer = at.facts.normalizer.as_ref();
+        let mut side =
+            |object: Option<&Object>| object.map(|object| prepared(object, normalizer, &mut self.masks));
+        let (base, head) = (side(pair.base), side(pair.head));
+        let mut compared = self.compared(pair, base.as_ref(), head.as_ref());
+        compared.hidden.ignored = self.ignored(pair, at, compared.changes.len());
         if compared.changes.is_empty() {
             return Err(compared.hidden);
         }
@@ -143,29 +152,28 @@ impl<'r> Reviewer<'r> {
                 base: base.as_ref(),
                 head: head.as_ref(),
                 changes: &compared.changes,
-                location: review.location.as_ref().or(at.origin.as_ref()),
+                object: pair.head.filter(|_| at.facts.objects_in_files),
+                origin: at.origin,
             },
             &mut self.summary,
         );
         Ok(review)
     }
 
-    fn compared(
-        &self,
-        pair: &Pair<'_>,
-        at: &At<'_>,
-        base: &mut Option<Node>,
-        head: &mut Option<Node>,
-    ) -> Compared {
+    fn compared(&self, pair: &Pair<'_>, base: Option<&Node>, head: Option<&Node>) -> Compared {
         match (pair.head, base, head) {
             (Some(object), Some(base), Some(head)) => {
-                let ignored = at.ignored.remove(&id(object), base, head);
-                let mut compared = compare(base, head, object.kind(), self.definitions.shape(object));
-                compared.hidden.ignored += ignored;
-                compared
+                compare(base, head, object.kind(), self.definitions.shape(object))
             }
-            (_, base, head) => Compared::whole(base.clone(), head.clone()),
+            (_, base, head) => Compared::whole(base.cloned(), head.cloned()),
         }
+    }
+
+    /// How many fields would differ as well if Argo CD ignored nothing.
+    fn ignored(&mut self, pair: &Pair<'_>, at: &At<'_>, shown: usize) -> usize {
+        let (Some(_), Some(old), Some(new)) = (&at.facts.normalizer, pair.base, pair.head) else { return 0 };
+        let (base, head) = (prepared(old, None, &mut self.masks), prepared(new, None, &mut self.masks));
+        self.compared(pair, Some(&base), Some(&head)).changes.len().saturating_sub(shown)
     }
 
     fn written(&mut self, pair: &Pair<'_>, at: &At<'_>, compared: &Compared) -> ObjectReview {

@@ -3,6 +3,8 @@
 //! In: a review. Out: a text. Whatever a name or a value holds, it stays text: each format escapes as its readers need
 //! it.
 
+mod ci;
+mod html;
 mod json;
 mod markdown;
 mod terminal;
@@ -25,7 +27,17 @@ pub struct Format {
 }
 
 /// All formats.
-pub const FORMATS: &[Format] = &[terminal::FORMAT, unified::FORMAT, json::FORMAT, markdown::FORMAT];
+pub const FORMATS: &[Format] = &[
+    terminal::FORMAT,
+    unified::FORMAT,
+    json::FORMAT,
+    markdown::FORMAT,
+    html::FORMAT,
+    ci::GITHUB,
+    ci::GITLAB,
+    ci::SARIF,
+    ci::JUNIT,
+];
 
 /// What a report needs to know.
 #[derive(Clone, Debug, Default)]

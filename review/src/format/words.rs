@@ -128,14 +128,21 @@ pub(super) fn lines(value: &Value) -> String {
 
 /// A text in which nothing controls a terminal, a page or the direction of writing. Tabs stay.
 pub(super) fn visible(text: &str) -> String {
-    text.chars()
-        .flat_map(|character| {
-            let is_hidden = character.is_control() && character != '\t' || is_invisible(character);
-            let shown =
-                if is_hidden { format!("\\u{{{:x}}}", u32::from(character)) } else { character.to_string() };
-            shown.chars().collect::<Vec<_>>()
-        })
-        .collect()
+    let is_hidden =
+        |character: char| (character.is_control() && character != '\t') || is_invisible(character);
+    if !text.contains(is_hidden) {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for character in text.chars() {
+        if is_hidden(character) {
+            // Writing to a String does not fail.
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
 }
 
 /// Line separators, and what turns the direction of a text or hides in it.

@@ -21,9 +21,8 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
     if !is_crd {
         return;
     }
-    let mut tell = |level, message: String, path: Option<String>| {
-        let finding = difference.finding(Rule::CrdNarrowed, level, message);
-        summary.findings.push(crate::model::Finding { path, ..finding });
+    let mut tell = |level, message: String| {
+        summary.findings.push(difference.finding(Rule::CrdNarrowed, level, message));
     };
     let (before, after) = (versions(base), versions(head));
     for (name, old) in &before {
@@ -31,12 +30,11 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
             tell(
                 Level::Error,
                 format!("the version `{name}` is gone: objects stored in it make the change fail"),
-                None,
             );
             continue;
         };
         if is(old, "served") && !is(new, "served") {
-            tell(Level::Error, format!("the version `{name}` is no longer served"), None);
+            tell(Level::Error, format!("the version `{name}` is no longer served"));
         }
         let schema = |version: &'_ Node| version.lookup(&["schema", "openAPIV3Schema"]).cloned();
         let (Some(old), Some(new)) = (schema(old), schema(new)) else { continue };
@@ -44,14 +42,10 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
         narrowed.schema(&old, &new);
         let more = narrowed.told.len().saturating_sub(MAX_TOLD);
         for (path, what) in narrowed.told.into_iter().take(MAX_TOLD) {
-            tell(
-                Level::Warning,
-                format!("`{name}`: `{}` {what}", if path.is_empty() { "." } else { &path }),
-                Some(path),
-            );
+            tell(Level::Warning, format!("`{name}`: `{}` {what}", if path.is_empty() { "." } else { &path }));
         }
         if more > 0 {
-            tell(Level::Warning, format!("`{name}` is narrower in {more} more places"), None);
+            tell(Level::Warning, format!("`{name}` is narrower in {more} more places"));
         }
     }
     let stored = |versions: &BTreeMap<&str, &Node>| {
@@ -60,7 +54,7 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
     if let (Some(old), Some(new)) = (stored(&before), stored(&after))
         && old != new
     {
-        tell(Level::Note, format!("objects are stored as `{new}`, no longer as `{old}`"), None);
+        tell(Level::Note, format!("objects are stored as `{new}`, no longer as `{old}`"));
     }
 }
 

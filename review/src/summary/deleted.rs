@@ -2,7 +2,7 @@
 
 use yamltree::Node;
 
-use super::Difference;
+use super::{Difference, of_target};
 use crate::input::Facts;
 use crate::model::{Finding, Level, ObjectId, Rule, Summary, TargetReview, TargetStatus};
 use crate::pair::without_hash;
@@ -74,15 +74,7 @@ pub(super) fn look_at_target(target: &TargetReview, facts: &Facts, summary: &mut
     } else {
         (Rule::ObjectOrphaned, Level::Note, format!("goes, and leaves {objects} in the cluster"))
     };
-    summary.findings.push(Finding {
-        rule,
-        level,
-        target: target.to_string(),
-        object: None,
-        path: None,
-        message,
-        location: None,
-    });
+    summary.findings.push(of_target(rule, level, target.to_string(), message));
 }
 
 /// Whether an object only has a name with another hash of its content.

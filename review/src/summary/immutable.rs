@@ -94,9 +94,7 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
         } else {
             (Level::Error, why)
         };
-        let mut finding = difference.finding(Rule::ImmutableField, level, message);
-        finding.path = Some(change.path.to_string());
-        summary.findings.push(finding);
+        summary.findings.push(difference.finding_at(Rule::ImmutableField, level, message, change));
     }
 }
 

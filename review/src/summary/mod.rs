@@ -10,10 +10,11 @@ mod replicas;
 
 use std::collections::BTreeMap;
 
-use yamltree::Node;
+use argocd::objects::Object;
+use yamltree::{Node, Place};
 
 use crate::compare::Change;
-use crate::input::Facts;
+use crate::input::{Facts, Target};
 use crate::model::{
     Finding, Level, Location, Moved, ObjectId, ObjectStatus, Rule, Summary, TargetReview, TargetStatus,
 };
@@ -41,7 +42,10 @@ pub(crate) struct Difference<'d> {
     pub(crate) base: Option<&'d Node>,
     pub(crate) head: Option<&'d Node>,
     pub(crate) changes: &'d [Change],
-    pub(crate) location: Option<&'d Location>,
+    /// The object after, if its places are in files.
+    pub(crate) object: Option<&'d Object>,
+    /// Where the target is defined.
+    pub(crate) origin: Option<&'d Place>,
 }
 
 impl Difference<'_> {
@@ -51,16 +55,32 @@ impl Difference<'_> {
     }
 
     fn finding(&self, rule: Rule, level: Level, message: String) -> Finding {
-        Finding {
-            rule,
-            level,
-            target: self.target.to_owned(),
-            object: Some(self.id.clone()),
-            path: None,
-            message,
-            location: self.location.cloned(),
+        let place = self.object.and_then(Object::place).or_else(|| self.origin.cloned());
+        Finding { object: Some(self.id.clone()), ..of_target(rule, level, self.target.to_owned(), message) }
+            .at(place)
+    }
+
+    /// A finding about a field that has a value after the change, or had one before.
+    fn finding_at(&self, rule: Rule, level: Level, message: String, change: &Change) -> Finding {
+        let written = self.object.zip(change.new.as_ref());
+        let finding = Finding { path: Some(change.path.to_string()), ..self.finding(rule, level, message) };
+        match written.and_then(|(object, node)| object.place_of(node)) {
+            Some(place) => finding.at(Some(place)),
+            None => finding,
         }
     }
+}
+
+impl Finding {
+    fn at(mut self, place: Option<Place>) -> Self {
+        self.location = place.as_ref().map(Location::of);
+        self.place = place;
+        self
+    }
+}
+
+fn of_target(rule: Rule, level: Level, target: String, message: String) -> Finding {
+    Finding { rule, level, target, object: None, path: None, message, location: None, place: None }
 }
 
 /// Looks at one object.
@@ -69,8 +89,8 @@ pub(crate) fn look(difference: &Difference<'_>, summary: &mut Summary) {
 }
 
 /// Counts a target and its objects, and looks at it as a whole.
-pub(crate) fn count(target: &TargetReview, facts: &Facts, summary: &mut Summary) {
-    deleted::look_at_target(target, facts, summary);
+pub(crate) fn count(target: &TargetReview, input: &Target, summary: &mut Summary) {
+    deleted::look_at_target(target, &input.facts, summary);
     let counts = &mut summary.targets;
     let count = match target.status {
         TargetStatus::Added => &mut counts.added,
@@ -95,15 +115,8 @@ pub(crate) fn count(target: &TargetReview, facts: &Facts, summary: &mut Summary)
     if let Some(error) = &target.head_error {
         // What was broken before is no matter of this change.
         let level = if target.base_error.is_some() { Level::Note } else { Level::Error };
-        summary.findings.push(Finding {
-            rule: Rule::RenderFailed,
-            level,
-            target: target.to_string(),
-            object: None,
-            path: None,
-            message: error.clone(),
-            location: target.origin.clone(),
-        });
+        let finding = of_target(Rule::RenderFailed, level, target.to_string(), error.clone());
+        summary.findings.push(finding.at(input.origin.clone()));
     }
 }
 

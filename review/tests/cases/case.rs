@@ -1,25 +1,24 @@
-//! The cases of `testdata/review`: a folder is a case, and each `want.*` in it what one of the formats writes.
-//!
-//! `base/` and `head/` have a file of manifests for each target, `case.toml` says why the case is there and what else is
-//! known of its targets. Our own reports have no peer to ask, so `UPDATE=1` writes what is wanted anew; each line of it
-//! was read by a person.
+//! A case: what is in its folder, as a review.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use argocd::application::IgnoreDifferences;
+use argocd::diffing::Normalizer;
 use argocd::objects::{Key, read};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Failed;
 use review::{
-    FORMATS, Facts, FormatOptions, IgnoreDifferences, Location, Options, Plan, PlanStep, PlannedObject,
-    SecretKey, Target, TargetKind, Volatile, review,
+    Facts, FormatOptions, Options, Plan, PlanStep, PlannedObject, Review, SecretKey, Target, TargetKind,
+    Volatile, review,
 };
 use serde::Deserialize;
+use yamltree::{Place, Source, Span};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
+pub(crate) struct Case {
     /// What the case shows.
     #[serde(rename = "why")]
     _why: String,
@@ -34,7 +33,7 @@ struct Case {
     target: BTreeMap<String, Known>,
     /// Texts that stand in Secrets, and in no report.
     #[serde(default)]
-    secret: Vec<String>,
+    pub(crate) secret: Vec<String>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -53,52 +52,24 @@ struct Known {
     plan: Vec<(String, Vec<String>)>,
 }
 
-fn main() {
-    let arguments = Arguments::from_args();
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/review");
-    let mut trials = Vec::new();
-    let mut folders: Vec<PathBuf> =
-        fs::read_dir(cases).expect("the cases").map(|entry| entry.expect("a case").path()).collect();
-    folders.sort();
-    for folder in folders {
-        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        trials.push(Trial::test(name, move || check(&folder)));
+impl Case {
+    pub(crate) fn read(folder: &Path) -> Result<(Self, Review), Failed> {
+        let case: Self = toml::from_str(&fs::read_to_string(folder.join("case.toml"))?)?;
+        let base = targets(&folder.join("base"), &case, true)?;
+        let head = targets(&folder.join("head"), &case, false)?;
+        let review = review(&base, &head, &Options { secret_key: SecretKey::new([42; 32]) });
+        Ok((case, review))
     }
-    libtest_mimic::run(&arguments, trials).exit();
-}
 
-fn check(folder: &Path) -> Result<(), Failed> {
-    let case: Case = toml::from_str(&fs::read_to_string(folder.join("case.toml"))?)?;
-    let (base, head) =
-        (targets(&folder.join("base"), &case, true)?, targets(&folder.join("head"), &case, false)?);
-    let options = Options { secret_key: SecretKey::new([42; 32]) };
-    let review = review(&base, &head, &options);
-    let options = FormatOptions {
-        color: case.color,
-        limit: case.limit,
-        title: case.title.clone(),
-        full_report: case.full_report.clone(),
-        command: case.command.clone(),
-    };
-    let mut wrong = Vec::new();
-    for format in FORMATS {
-        let text = (format.write)(&review, &options);
-        for secret in &case.secret {
-            if text.contains(secret) {
-                wrong.push(format!("{} has the secret {secret}", format.name));
-            }
-        }
-        let want = folder.join(format!("want.{}.{}", format.name, format.extension));
-        if !want.exists() {
-            continue;
-        }
-        if std::env::var_os("UPDATE").is_some() {
-            fs::write(&want, &text)?;
-        } else if fs::read_to_string(&want)? != text {
-            wrong.push(format!("{} is not as wanted:\n{text}", format.name));
+    pub(crate) fn options(&self) -> FormatOptions {
+        FormatOptions {
+            color: self.color,
+            limit: self.limit,
+            title: self.title.clone(),
+            full_report: self.full_report.clone(),
+            command: self.command.clone(),
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
 fn targets(folder: &Path, case: &Case, is_base: bool) -> Result<Vec<Target>, Failed> {
@@ -113,7 +84,7 @@ fn targets(folder: &Path, case: &Case, is_base: bool) -> Result<Vec<Target>, Fai
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let known = case.target.get(&stem).cloned().unwrap_or_default();
         let name = format!("apps/{stem}.yaml");
-        let source = yamltree::Source { name, text: fs::read_to_string(&file)?.into() };
+        let source = Source { name, text: fs::read_to_string(&file)?.into() };
         let objects = read(&Arc::new(source)).map_err(|error| error.to_string())?;
         targets.push(told(Target::rendered(kind(&known)?, name_of(&known, &stem), objects), &known));
     }
@@ -153,6 +124,8 @@ fn told(target: Target, known: &Known) -> Target {
             ..Default::default()
         }
     });
+    let ignored: Vec<_> = ignored.collect();
+    let normalizer = Normalizer::new(&ignored, &BTreeMap::new()).expect("no settings");
     // `group/Kind/namespace/name /json/pointer`
     let volatile =
         known.volatile.iter().filter_map(|field| field.split_once(' ')).filter_map(|(key, pointer)| {
@@ -172,12 +145,15 @@ fn told(target: Target, known: &Known) -> Target {
         facts: Facts {
             prune: known.prune,
             cascade: known.cascade,
-            ignore_differences: ignored.collect(),
+            normalizer: (!ignored.is_empty()).then_some(normalizer),
             objects_in_files: true,
         },
         volatile: volatile.collect(),
         warnings: known.warnings.clone(),
-        origin: known.origin.as_ref().map(|path| Location { path: path.clone(), line: 1, column: 1 }),
+        origin: known.origin.as_ref().map(|path| Place {
+            source: Arc::new(Source { name: path.clone(), text: "".into() }),
+            span: Span { source: 0, start: 0, end: 0 },
+        }),
         plan: (!steps.is_empty()).then_some(Plan { steps }),
         ..target
     }
