@@ -17,7 +17,6 @@ use super::{Format, FormatOptions};
 use crate::lines::{Hunk, Line, Op, hunks};
 use crate::model::{
     Finding, Hidden, Level, ObjectReview, ObjectStatus, Plan, Review, TargetReview, TargetStatus,
-    WarningReview,
 };
 
 pub(super) const FORMAT: Format =
@@ -114,7 +113,7 @@ struct TargetSection {
     class: &'static str,
     origin: Option<String>,
     errors: Vec<ErrorRow>,
-    warnings: Vec<WarningReview>,
+    warnings: Vec<WarningRow>,
     plan: Option<Value>,
     objects: Vec<ObjectSection>,
     changed: usize,
@@ -122,6 +121,12 @@ struct TargetSection {
     removed: usize,
     hidden: Option<String>,
     hidden_count: usize,
+}
+
+#[derive(Serialize)]
+struct WarningRow {
+    message: Vec<MessagePart>,
+    is_new: bool,
 }
 
 #[derive(Serialize)]
@@ -248,7 +253,7 @@ fn target_section(target: &TargetReview) -> TargetSection {
         warnings: target
             .warnings
             .iter()
-            .map(|warning| WarningReview { message: visible(&warning.message), is_new: warning.is_new })
+            .map(|warning| WarningRow { message: message(&warning.message), is_new: warning.is_new })
             .collect(),
         plan: target.plan.as_ref().map(plan),
         objects: target.objects.iter().map(object_section).collect(),

@@ -76,6 +76,11 @@
       if (old > 1 || now > 1) rows.push(gap);
       rows.push(...(wanted === "split" ? splitRows : inlineRows)(lines, old, now));
     }
+    if (wanted === "split") {
+      const columns = element("colgroup");
+      columns.append(element("col", "n"), element("col", "t"), element("col", "n"), element("col", "t"));
+      table.append(columns);
+    }
     table.append(body);
     place.replaceChildren(table);
     const more = element("button", "more");
