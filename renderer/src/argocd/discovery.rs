@@ -1,6 +1,6 @@
-//! Finds the Applications in folders and files.
+//! Finds the Applications and ApplicationSets in folders and files.
 //!
-//! In: files and folders. Out: the Applications in them, each with its file, and what is wrong with those that are none.
+//! In: files and folders. Out: those in them, each with its file, and what is wrong with those that are none.
 //! Folders of a chart that hold templates are passed over, and so are kustomizations' patches for Applications.
 
 use std::collections::HashSet;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::application::{Application, is_application};
+use argocd::appset::is_application_set;
 use argocd::objects::{self, Object};
 use files::{FileKind, Files};
 use yamltree::Source;
@@ -26,6 +27,8 @@ const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".terraform"];
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     pub(crate) found: Vec<Found>,
+    /// ApplicationSets.
+    pub(crate) sets: Vec<Object>,
     pub(crate) errors: Vec<Error>,
     /// Applications without a source, which patches are.
     pub(crate) fragments: Vec<String>,
@@ -42,16 +45,20 @@ pub(crate) struct Found {
 impl Discovery {
     /// Reads a file that is named: it must have an Application.
     pub(crate) fn file(&mut self, path: &Path, files: &dyn Files) -> Result<()> {
-        let before = self.found.len() + self.errors.len();
+        let before = self.count();
         let (real, _) = files.resolve(path).map_err(|error| unreadable(path, &error, files))?;
         let source = read(path, &real, files)?;
         self.take(objects::read(&source)?, false);
-        if self.found.len() + self.errors.len() > before {
+        if self.count() > before {
             return Ok(());
         }
         let message = format!("`{}` has no Application", files.display(path));
         Err(Error::new(ErrorKind::Input, message)
             .hint("an Application has `apiVersion: argoproj.io/v1alpha1` and `kind: Application`"))
+    }
+
+    fn count(&self) -> usize {
+        self.found.len() + self.sets.len() + self.errors.len()
     }
 
     /// Looks for Applications in a folder and those below it.
@@ -99,7 +106,9 @@ impl Discovery {
     }
 
     fn take(&mut self, objects: Vec<Object>, passes_fragments: bool) {
-        for object in objects.into_iter().filter(is_application) {
+        let (sets, others): (Vec<Object>, Vec<Object>) = objects.into_iter().partition(is_application_set);
+        self.sets.extend(sets);
+        for object in others.into_iter().filter(is_application) {
             let spec = object.node().get("spec");
             let has_source = ["source", "sources", "sourceHydrator"]
                 .iter()

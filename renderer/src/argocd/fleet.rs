@@ -1,12 +1,14 @@
-//! All Applications of a repository: those in its files, and those that they render to.
+//! All Applications of a repository: those in its files, those that ApplicationSets generate, and those that Applications
+//! render to.
 //!
-//! In: Applications that were found. Out: each of them rendered once, those that others render to behind them, level by
+//! In: what was found. Out: each of them rendered once, those that others render to behind them, level by
 //! level. Refused: two files with one Application; a chain of Applications that does not end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use argocd::application::{Application, is_application};
-use argocd::objects::Object;
+use argocd::appset::is_application_set;
+use argocd::objects::{Object, instance_name};
 
 use super::discovery::Found;
 use super::{ApplicationRenderer, Outcome};
@@ -26,6 +28,11 @@ pub(crate) struct Fleet {
     /// What is to be said beside.
     pub(crate) notices: Vec<String>,
     known: HashMap<String, usize>,
+    /// ApplicationSets that are to be generated, each with what renders to it.
+    sets: Vec<(Object, Option<String>)>,
+    known_sets: HashSet<String>,
+    /// What generators are surely not meant to do.
+    pub(crate) warnings: Vec<argocd::Warning>,
 }
 
 /// An Application of a fleet.
@@ -38,9 +45,10 @@ pub(crate) struct Member {
 }
 
 impl Fleet {
-    /// Takes in the Applications of files.
-    pub(crate) fn of(found: Vec<Found>) -> Self {
+    /// Takes in the Applications and ApplicationSets of files.
+    pub(crate) fn of(found: Vec<Found>, sets: Vec<Object>) -> Self {
         let mut fleet = Self::default();
+        sets.into_iter().for_each(|set| fleet.add_set(set, None));
         for Found { application, object } in found {
             let name = application.instance_name();
             if let Some(at) = fleet.known.get(&name) {
@@ -60,6 +68,7 @@ impl Fleet {
     pub(crate) fn render(&mut self, renderer: &ApplicationRenderer<'_>, jobs: usize) -> Result<()> {
         let mut begin = 0;
         for level in 0.. {
+            self.generate(renderer);
             let end = self.members.len();
             if begin == end {
                 return Ok(());
@@ -100,12 +109,44 @@ impl Fleet {
         let parent = member.application.instance_name();
         let Some(Ok(rendered)) = member.outcome.as_ref().map(|outcome| &outcome.rendered) else { return };
         let children: Vec<Object> =
-            rendered.objects.iter().filter(|object| is_application(object)).cloned().collect();
+            rendered.objects.iter().filter(|object| is_maker(object)).cloned().collect();
         for object in children {
+            if is_application_set(&object) {
+                self.add_set(object, Some(parent.clone()));
+                continue;
+            }
             match Application::read(&object) {
                 Ok(application) => self.child(application, object, &parent),
                 Err(error) => self.errors.push(error.into()),
             }
+        }
+    }
+
+    /// Takes in what the ApplicationSets generate that are waiting.
+    fn generate(&mut self, renderer: &ApplicationRenderer<'_>) {
+        for (set, parent) in std::mem::take(&mut self.sets) {
+            let generated = renderer.generate(&set);
+            let name = format!("the ApplicationSet {}", set.name());
+            self.errors.extend(
+                generated.errors.into_iter().map(|error| Error::from(error).step(format!("in {name}"))),
+            );
+            self.warnings.extend(generated.warnings);
+            let parent = parent.map_or_else(|| name.clone(), |parent| format!("{name} of {parent}"));
+            for object in generated.applications {
+                match Application::read(&object) {
+                    Ok(application) => self.child(application, object, &parent),
+                    Err(error) => self.errors.push(error.into()),
+                }
+            }
+        }
+    }
+
+    fn add_set(&mut self, set: Object, parent: Option<String>) {
+        if self.known_sets.insert(instance_name(set.namespace(), set.name())) {
+            self.sets.push((set, parent));
+        } else if parent.is_none() {
+            let message = format!("there are two ApplicationSets `{}`", set.name());
+            self.errors.push(Error::new(ErrorKind::Input, message).at(set.place()));
         }
     }
 
@@ -153,6 +194,11 @@ impl Member {
             None => error.hint("give one of them another name"),
         }
     }
+}
+
+/// Whether an object is an Application or makes some.
+fn is_maker(object: &Object) -> bool {
+    is_application(object) || is_application_set(object)
 }
 
 /// What an Application says, without what is written on it.

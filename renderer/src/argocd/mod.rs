@@ -10,6 +10,8 @@ mod hydrated;
 mod shadow;
 
 use argocd::application::{self, Application, Overrides, Rendered, World};
+use argocd::appset::{self, Generated};
+use argocd::objects::Object;
 use files::Files;
 
 pub(crate) use contexts::KnownWorld;
@@ -19,6 +21,7 @@ pub(crate) use fleet::{Fleet, Member};
 pub(crate) use hydrated::Layout;
 
 use crate::built::Warnings;
+use crate::chart;
 use crate::error::Result;
 use crate::render::Renderer;
 
@@ -40,6 +43,24 @@ impl ApplicationRenderer<'_> {
     /// Renders one Application on the caller's stack.
     pub(crate) fn render(&self, application: &Application) -> Outcome {
         self.render_over(application, self.renderer.files())
+    }
+
+    /// The Applications of an ApplicationSet.
+    pub(crate) fn generate(&self, set: &Object) -> Generated {
+        let random = chart::random();
+        let templates = gotemplate::Options {
+            now: chart::now(),
+            random: Some(&random),
+            ..gotemplate::Options::default()
+        };
+        let world = appset::World {
+            context: &self.world.context,
+            repositories: &self.world.repositories,
+            files: self.renderer.files(),
+            any_cluster: self.world.is_default,
+            templates,
+        };
+        appset::generate(set, &world)
     }
 
     /// The same over a view of the renderer's files.

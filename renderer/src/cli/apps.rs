@@ -89,10 +89,12 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     }
     let mut errors = discovery.errors;
     let mut found = discovery.found;
+    let mut sets = discovery.sets;
     if filter.is_of_known_names(found.iter().map(|found| &found.application)) {
         found.retain(|found| filter.matches(&found.application));
+        sets.clear();
     }
-    let mut fleet = Fleet::of(found);
+    let mut fleet = Fleet::of(found, sets);
     let overrides = arguments.world.overrides(world.is_default);
     let applications = ApplicationRenderer {
         renderer: &renderer,
@@ -103,6 +105,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     fleet.render(&applications, super::jobs(arguments.jobs, usize::MAX))?;
     errors.append(&mut fleet.errors);
     errors.iter().for_each(|error| reporter.error(error, None));
+    reporter.warnings(&fleet.warnings);
     fleet.notices.iter().for_each(|notice| reporter.notice(notice));
     let members: Vec<&Member> =
         fleet.members.iter().filter(|member| filter.matches(&member.application)).collect();
@@ -174,7 +177,11 @@ fn write(
     let written = layout.finish()?;
     let removed = if is_everything { layout.remove_stale()? } else { Vec::new() };
     let removed = if removed.is_empty() { String::new() } else { format!(", {} removed", removed.len()) };
-    output::to_stderr(&format!("{} Applications, {written} files written{removed}\n", good.len()));
+    let count = match good.len() {
+        1 => "1 Application".to_owned(),
+        count => format!("{count} Applications"),
+    };
+    output::to_stderr(&format!("{count}, {written} files written{removed}\n"));
     Ok(())
 }
 
