@@ -1,8 +1,8 @@
 //! From targets to a review, step by step: pair the targets, pair their objects, compare, and look at what matters.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use argocd::objects::Object;
+use argocd::objects::{Key, Object};
 use yamltree::{Node, Place};
 
 use crate::compare::{Change, Compared, Definitions, compare};
@@ -33,6 +33,7 @@ pub fn review(base: &[Target], head: &[Target], options: &Options) -> Review {
     let mut reviewer = Reviewer {
         masks: Masks::new(&options.secret_key),
         definitions,
+        owners: owners(head),
         lines: Lines::default(),
         summary: Summary::default(),
     };
@@ -46,6 +47,8 @@ pub fn review(base: &[Target], head: &[Target], options: &Options) -> Review {
 struct Reviewer<'r> {
     masks: Masks<'r>,
     definitions: Definitions<'r>,
+    /// Which target has an object after the change.
+    owners: HashMap<Key, &'r Target>,
     lines: Lines,
     summary: Summary,
 }
@@ -154,6 +157,7 @@ impl<'r> Reviewer<'r> {
                 changes: &compared.changes,
                 object: pair.head.filter(|_| at.facts.objects_in_files),
                 origin: at.origin,
+                owner: pair.base.and_then(|object| self.owners.get(&key(object))).copied(),
             },
             &mut self.summary,
         );
@@ -222,6 +226,11 @@ impl<'r> Reviewer<'r> {
             location,
         }
     }
+}
+
+fn owners(head: &[Target]) -> HashMap<Key, &Target> {
+    let objects = head.iter().flat_map(|target| target.objects().iter().map(move |object| (object, target)));
+    objects.map(|(object, target)| (key(object), target)).collect()
 }
 
 fn volatile<'t>(pair: &Pair<'_>, at: &At<'t>) -> Vec<&'t str> {

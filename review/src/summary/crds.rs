@@ -42,7 +42,8 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
         narrowed.schema(&old, &new);
         let more = narrowed.told.len().saturating_sub(MAX_TOLD);
         for (path, what) in narrowed.told.into_iter().take(MAX_TOLD) {
-            tell(Level::Warning, format!("`{name}`: `{}` {what}", if path.is_empty() { "." } else { &path }));
+            let field = if path.is_empty() { "the object".to_owned() } else { format!("`{path}`") };
+            tell(Level::Warning, format!("`{name}`: {field} {what}"));
         }
         if more > 0 {
             tell(Level::Warning, format!("`{name}` is narrower in {more} more places"));

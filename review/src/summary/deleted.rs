@@ -33,6 +33,18 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
         TargetStatus::Removed => difference.facts.cascade,
         _ => difference.facts.prune,
     };
+    if let Some(owner) = difference.owner {
+        // Whether it is kept depends on which of them is synced first.
+        let owner = format!("{} {}", owner.kind.as_str(), owner.name);
+        let finding = if is_deleted {
+            let message = format!("moves to {owner}: deleted and made anew unless that is synced first");
+            difference.finding(Rule::ObjectDeleted, Level::Warning, message)
+        } else {
+            difference.finding(Rule::ObjectOrphaned, Level::Note, format!("moves to {owner}"))
+        };
+        summary.findings.push(Finding { object: Some(id.clone()), ..finding });
+        return;
+    }
     let finding = match keeper(base) {
         None if is_deleted => {
             let content =

@@ -46,6 +46,8 @@ pub(crate) struct Difference<'d> {
     pub(crate) object: Option<&'d Object>,
     /// Where the target is defined.
     pub(crate) origin: Option<&'d Place>,
+    /// The target that has the object of before after the change.
+    pub(crate) owner: Option<&'d Target>,
 }
 
 impl Difference<'_> {
