@@ -1,0 +1,90 @@
+//! Variable substitution as Flux does it after a build (fluxcd/pkg, `envsubst`): bash's `${…}`, with its own mistakes.
+//!
+//! In: a text, and the values of variables. Out: the text with each `${…}` replaced. Refused, with its place: what
+//! Flux cannot parse, and in strict mode variables that are not set.
+//!
+//! | expression | gives |
+//! |---|---|
+//! | `${v}` | the value; nothing where it is not set |
+//! | `$v` | itself: only braces count |
+//! | `$${v}` | `${v}`: of two dollar signs one stays |
+//! | `${#v}` | the length in bytes |
+//! | `${v,}` `${v,,}` `${v^}` `${v^^}` | lower and upper case, of the first letter or of all |
+//! | `${v#p}` `${v##p}` `${v%p}` `${v%%p}` | without the beginning or the end that matches a pattern |
+//! | `${v:from}` `${v:from:length}` | a part, in bytes |
+//! | `${v/a/b}` `${v//a/b}` `${v/#a/b}` `${v/%a/b}` | the first, each, a leading, a final text replaced: no patterns |
+//! | `${v=d}` `${v:=d}` `${v:-d}` `${v:?d}` `${v:+d}` | the default where the value is empty: all five mean the same |
+
+mod evaluate;
+mod operators;
+mod parse;
+mod pattern;
+
+use std::collections::BTreeMap;
+
+pub use parse::is_name;
+
+/// What a text may grow to: more than any manifest has.
+pub const MAX_OUTPUT: usize = 64 << 20;
+
+/// The values of variables.
+pub type Variables = BTreeMap<String, Value>;
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A text.
+    Text(String),
+    /// What a Secret holds and is no text; it cannot be put into a manifest.
+    Binary,
+}
+
+/// What is wrong with an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The byte at which the expression begins.
+    pub offset: usize,
+}
+
+/// What is to be done with variables that are not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// They are empty.
+    #[default]
+    Lenient,
+    /// They are errors unless the expression has a default (`--feature-gates=StrictPostBuildSubstitutions=true`).
+    Strict,
+}
+
+/// Replaces each `${…}` of a text.
+///
+/// # Errors
+/// An expression that is none, or one that cannot be worked out.
+pub fn substitute(text: &str, variables: &Variables, mode: Mode) -> Result<String, Error> {
+    let parts = parse::parse(text)?;
+    evaluate::evaluate(&parts, variables, mode)
+}
+
+impl Error {
+    fn new(message: impl Into<String>, offset: usize) -> Self {
+        Self { message: message.into(), hint: None, offset }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;
