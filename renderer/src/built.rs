@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kustomize::Output;
-use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Resolved};
+use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Place, Resolved};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{self, Format};
@@ -175,6 +175,21 @@ impl Warnings {
     /// Adds those of an Application.
     pub(crate) fn add_applications(&mut self, warnings: Vec<argocd::Warning>) {
         self.application.extend(warnings);
+    }
+
+    /// Each as a sentence with its code and place, those of charts first.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let sentence = |code: &str, message: &str, place: Option<&Place>| match place {
+            Some(place) => format!("{code}: {message} ({})", place.location()),
+            None => format!("{code}: {message}"),
+        };
+        let charts =
+            self.chart.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
+        let overlays =
+            self.overlay.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
+        let applications =
+            self.application.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
+        charts.chain(overlays).chain(applications).collect()
     }
 
     /// Reports each, those of charts first, as they arose first.

@@ -14,6 +14,7 @@ mod cmp;
 mod config;
 mod definitions;
 mod dependencies;
+mod diff;
 mod error;
 mod functions;
 pub mod git;

@@ -28,13 +28,20 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn read(argument: &Path, renderer: &Renderer) -> Result<Vec<Object>> {
-    let files = renderer.files();
+    read_over(argument, renderer, renderer.files())
+}
+
+/// The same over a view of the renderer's files.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read_over(argument: &Path, renderer: &Renderer, files: &dyn Files) -> Result<Vec<Object>> {
     if argument == Path::new(STDIN) {
         return parse(STDIN, &standard_input()?);
     }
     let is_rendered = is_overlay(argument, files) || is_chart(argument, files) || is_address(argument, files);
     if is_rendered {
-        return rendered(&argument.display().to_string(), &renderer.render(argument)?, renderer);
+        return rendered(&argument.display().to_string(), &renderer.render_over(argument, files)?, renderer);
     }
     let mut reading = Reading { files, folders: HashSet::new(), objects: Vec::new() };
     reading.read(argument, 0)?;

@@ -126,10 +126,20 @@ impl Renderer {
     /// # Errors
     /// The first thing that is wrong.
     pub fn render(&self, target: &Path) -> Result<Built> {
-        if !chart_target::is_chart(target, &*self.files) {
-            return self.render_overlay(target).map(|overlay| Built::Overlay(Box::new(overlay)));
+        self.render_over(target, &*self.files)
+    }
+
+    /// The same over a view of the files.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub(crate) fn render_over(&self, target: &Path, files: &dyn Files) -> Result<Built> {
+        let engines = self.engines(files);
+        if !chart_target::is_chart(target, files) {
+            let overlay = engines.kustomize(target, &self.config.options)?;
+            return Ok(Built::Overlay(Box::new(overlay)));
         }
-        let (text, warnings) = self.chart_targets.render(self.engines(&*self.files), target)?;
+        let (text, warnings) = self.chart_targets.render(engines, target)?;
         Ok(Built::Chart(RenderedChart { text, warnings }))
     }
 

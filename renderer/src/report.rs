@@ -70,6 +70,8 @@ pub(crate) struct Reporter {
     program: Program,
     quiet: bool,
     failed: Option<ErrorKind>,
+    /// What a command ends with where nothing has failed.
+    code: Option<u8>,
     shown: HashSet<String>,
     lines: Lines,
 }
@@ -176,6 +178,11 @@ impl Reporter {
         }
     }
 
+    /// Ends with a code of the command's own, unless something fails.
+    pub(crate) fn end_with(&mut self, code: u8) {
+        self.code = Some(code);
+    }
+
     /// Ends in failure, where all has been said.
     pub(crate) fn fail(&mut self, kind: ErrorKind) {
         self.failed = Some(self.failed.map_or(kind, |before| weightier(before, kind)));
@@ -191,7 +198,7 @@ impl Reporter {
     /// What the process ends with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.failed {
-            None => ExitCode::SUCCESS,
+            None => self.code.map_or(ExitCode::SUCCESS, ExitCode::from),
             Some(_) if self.program.is_stand_in() => ExitCode::from(1),
             Some(ErrorKind::Input) => ExitCode::from(1),
             Some(ErrorKind::Usage) => ExitCode::from(2),

@@ -66,6 +66,20 @@ impl Fleet {
     /// # Errors
     /// A thread that cannot be started.
     pub(crate) fn render(&mut self, renderer: &ApplicationRenderer<'_>, jobs: usize) -> Result<()> {
+        self.render_unless(renderer, jobs, |_| None)
+    }
+
+    /// Renders those of which it is not known already what they render to: of the others `known` gives the Applications
+    /// among their objects.
+    ///
+    /// # Errors
+    /// A thread that cannot be started.
+    pub(crate) fn render_unless(
+        &mut self,
+        renderer: &ApplicationRenderer<'_>,
+        jobs: usize,
+        known: impl Fn(&Member) -> Option<Vec<Object>> + Sync,
+    ) -> Result<()> {
         let mut begin = 0;
         for level in 0.. {
             self.generate(renderer);
@@ -82,8 +96,12 @@ impl Fleet {
                 return Ok(());
             }
             let mut progress = Progress::new(end - begin);
-            let mut outcomes: Vec<Option<Outcome>> = (begin..end).map(|_| None).collect();
-            let work = |_: usize, member: &Member| renderer.render(&member.application);
+            let mut outcomes: Vec<Option<Result<Outcome, Vec<Object>>>> =
+                (begin..end).map(|_| None).collect();
+            let work = |_: usize, member: &Member| match known(member) {
+                Some(children) => Err(children),
+                None => Ok(renderer.render(&member.application)),
+            };
             side_by_side(&self.members[begin..end], jobs, work, |event| match event {
                 Event::Tick => progress.show(),
                 Event::Done(number, outcome) => {
@@ -93,10 +111,15 @@ impl Fleet {
             })?;
             progress.clear();
             for (at, outcome) in outcomes.into_iter().enumerate() {
-                self.members[begin + at].outcome = outcome;
-            }
-            for at in begin..end {
-                self.descend(at);
+                match outcome {
+                    Some(Ok(outcome)) => {
+                        let children = outcome.makers();
+                        self.members[begin + at].outcome = Some(outcome);
+                        self.descend(begin + at, children);
+                    }
+                    Some(Err(children)) => self.descend(begin + at, children),
+                    None => {}
+                }
             }
             begin = end;
         }
@@ -104,12 +127,8 @@ impl Fleet {
     }
 
     /// Takes in the Applications that one renders to.
-    fn descend(&mut self, at: usize) {
-        let member = &self.members[at];
-        let parent = member.application.instance_name();
-        let Some(Ok(rendered)) = member.outcome.as_ref().map(|outcome| &outcome.rendered) else { return };
-        let children: Vec<Object> =
-            rendered.objects.iter().filter(|object| is_maker(object)).cloned().collect();
+    fn descend(&mut self, at: usize, children: Vec<Object>) {
+        let parent = self.members[at].application.instance_name();
         for object in children {
             if is_application_set(&object) {
                 self.add_set(object, Some(parent.clone()));
@@ -177,7 +196,20 @@ impl Fleet {
     }
 }
 
+impl Outcome {
+    /// The Applications and ApplicationSets among the objects.
+    pub(crate) fn makers(&self) -> Vec<Object> {
+        let objects = self.rendered.as_ref().map_or(&[][..], |rendered| &rendered.objects);
+        objects.iter().filter(|object| is_maker(object)).cloned().collect()
+    }
+}
+
 impl Member {
+    /// The Application as it is written.
+    pub(crate) fn object(&self) -> &Object {
+        &self.object
+    }
+
     fn specification(&self) -> Option<String> {
         specification(&self.object)
     }

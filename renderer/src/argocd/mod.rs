@@ -12,7 +12,7 @@ mod shadow;
 use argocd::application::{self, Application, Overrides, Rendered, World};
 use argocd::appset::{self, Generated};
 use argocd::objects::Object;
-use files::Files;
+use files::{Files, ReadSet, Recorder};
 
 pub(crate) use contexts::KnownWorld;
 pub(crate) use discovery::{Discovery, Found};
@@ -37,12 +37,21 @@ pub(crate) struct ApplicationRenderer<'r> {
 pub(crate) struct Outcome {
     pub(crate) warnings: Warnings,
     pub(crate) rendered: Result<Rendered>,
+    /// What it depends on.
+    pub(crate) consulted: ReadSet,
 }
 
-impl ApplicationRenderer<'_> {
+impl<'r> ApplicationRenderer<'r> {
+    /// A renderer with no chart completed yet.
+    pub(crate) fn new(renderer: &'r Renderer, world: &'r KnownWorld, overrides: &'r Overrides) -> Self {
+        Self { renderer, world, overrides, charts: CompletedCharts::default() }
+    }
+
     /// Renders one Application on the caller's stack.
     pub(crate) fn render(&self, application: &Application) -> Outcome {
-        self.render_over(application, self.renderer.files())
+        let recorder = Recorder::new(self.renderer.files());
+        let (warnings, rendered) = self.render_over(application, &recorder);
+        Outcome { warnings, rendered, consulted: recorder.into_read_set() }
     }
 
     /// The Applications of an ApplicationSet.
@@ -64,7 +73,11 @@ impl ApplicationRenderer<'_> {
     }
 
     /// The same over a view of the renderer's files.
-    pub(crate) fn render_over(&self, application: &Application, files: &dyn Files) -> Outcome {
+    pub(crate) fn render_over(
+        &self,
+        application: &Application,
+        files: &dyn Files,
+    ) -> (Warnings, Result<Rendered>) {
         let engines = SourceEngines::new(self.renderer.engines(files), &self.charts);
         let world = World {
             context: &self.world.context,
@@ -80,6 +93,6 @@ impl ApplicationRenderer<'_> {
             Ok(rendered) => warnings.add_applications(std::mem::take(&mut rendered.warnings)),
             Err(_) => warnings.add_applications(application.warnings.clone()),
         }
-        Outcome { warnings, rendered }
+        (warnings, rendered)
     }
 }

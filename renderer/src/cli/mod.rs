@@ -8,6 +8,7 @@ mod build;
 mod cmp;
 mod completion;
 mod context;
+mod diff;
 mod findings;
 pub(crate) mod flags;
 mod helm;
@@ -60,6 +61,8 @@ enum Command {
     /// Make the context file that Applications are rendered in
     #[command(subcommand)]
     Context(context::Command),
+    /// Show what a change does to everything that the repository renders
+    Diff(diff::Arguments),
     /// Hold manifests against the schemas of Kubernetes and of CRDs
     Validate(validate::Arguments),
     /// Plugins of Argo CD
@@ -185,6 +188,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::App(arguments) => app::run(&arguments, reporter),
         Command::Apps(arguments) => apps::run(&arguments, reporter),
         Command::Context(command) => context::run(&command, reporter),
+        Command::Diff(arguments) => diff::run(&arguments, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
         Command::Cmp(command) => cmp::run(command, reporter),
         Command::Appset(command) => appset::run(&command, reporter),

@@ -11,6 +11,8 @@ mod terminal;
 mod unified;
 mod words;
 
+use std::fmt;
+
 use crate::model::Review;
 
 /// How a review is written.
@@ -52,6 +54,12 @@ pub struct FormatOptions {
     pub full_report: Option<String>,
     /// How to get the same report by hand.
     pub command: Option<String>,
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Format").field(&self.name).finish()
+    }
 }
 
 impl Format {

@@ -1,0 +1,131 @@
+//! Applications of Argo CD on both sides of a change, those that others render to among them.
+//!
+//! An Application is unaffected where it is written as before, its context is, and nothing that it consulted differs. The
+//! Applications that an unaffected one renders to are then known without rendering it again.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use argocd::application::Overrides;
+use argocd::objects::Object;
+use files::{FileKind, Files, ReadSet, Recorder};
+use yamltree::JsonOptions;
+
+use super::side::{States, kind};
+use super::{Request, Sides, targets};
+use crate::argocd::{ApplicationRenderer, Discovery, Fleet, KnownWorld, Member};
+use crate::error::Result;
+use crate::render::Renderer;
+
+/// The Applications of one side.
+struct Side {
+    world: KnownWorld,
+    /// What the context was read from.
+    context: ReadSet,
+    fleet: Fleet,
+}
+
+/// Renders the Applications that a change affects.
+pub(super) fn add(
+    states: &States,
+    request: &Request<'_>,
+    overrides: &Overrides,
+    sides: &mut Sides,
+) -> Result<()> {
+    let mut head = Side::new(&states.head, states, request.context, sides, true)?;
+    let mut base = Side::new(&states.base, states, request.context, sides, false)?;
+    let is_context_new = states.comparison.touches(&head.context);
+
+    let overrides = Overrides { any_cluster: head.world.is_default, ..overrides.clone() };
+    let renderer = ApplicationRenderer::new(&states.head, &head.world, &overrides);
+    head.fleet.render(&renderer, request.jobs)?;
+
+    let known: HashMap<String, &Member> =
+        head.fleet.members.iter().map(|member| (member.application.instance_name(), member)).collect();
+    let unaffected: Mutex<HashSet<String>> = Mutex::default();
+    let overrides = Overrides { any_cluster: base.world.is_default, ..overrides.clone() };
+    let renderer = ApplicationRenderer::new(&states.base, &base.world, &overrides);
+    base.fleet.render_unless(&renderer, request.jobs, |member| {
+        let name = member.application.instance_name();
+        let outcome = known.get(&name).filter(|other| is_written_as(member, other))?.outcome.as_ref()?;
+        let is_affected =
+            is_context_new || outcome.rendered.is_err() || states.comparison.touches(&outcome.consulted);
+        if is_affected {
+            return None;
+        }
+        unaffected.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+        Some(outcome.makers())
+    })?;
+
+    let unaffected = unaffected.into_inner().unwrap_or_else(PoisonError::into_inner);
+    sides.unaffected += unaffected.len();
+    for side in [&mut base, &mut head] {
+        sides.errors.append(&mut side.fleet.errors);
+    }
+    sides.notices.append(&mut head.fleet.notices);
+    let affected = |member: &&Member| !unaffected.contains(&member.application.instance_name());
+    let before: HashMap<String, &Member> =
+        base.fleet.members.iter().map(|member| (member.application.instance_name(), member)).collect();
+    sides.base.extend(
+        base.fleet
+            .members
+            .iter()
+            .filter(affected)
+            .filter_map(|member| targets::of_application(member, None, &base.world.context.settings)),
+    );
+    sides.head.extend(head.fleet.members.iter().filter(affected).filter_map(|member| {
+        let before = before.get(&member.application.instance_name()).copied();
+        targets::of_application(member, Some(before), &head.world.context.settings)
+    }));
+    Ok(())
+}
+
+impl Side {
+    fn new(
+        renderer: &Renderer,
+        states: &States,
+        context: Option<&Path>,
+        sides: &mut Sides,
+        speaks: bool,
+    ) -> Result<Self> {
+        let files = renderer.files();
+        let recorder = Recorder::new(files);
+        let world = KnownWorld::load(context, &states.working_directory, &recorder)?;
+        let mut discovery = Discovery::default();
+        for place in &states.places {
+            match kind(place, files) {
+                Some(FileKind::File) => look_into(&mut discovery, place, files),
+                Some(FileKind::Directory) => discovery.folder(place, files)?,
+                None => {}
+            }
+        }
+        sides.errors.append(&mut discovery.errors);
+        if speaks {
+            let patch =
+                |place: &String| format!("the Application at {place} has no source and is taken for a patch");
+            sides.notices.extend(discovery.fragments.iter().map(patch));
+        }
+        Ok(Self {
+            world,
+            context: recorder.into_read_set(),
+            fleet: Fleet::of(discovery.found, discovery.sets),
+        })
+    }
+}
+
+/// A file that is named may be something else than an Application.
+fn look_into(discovery: &mut Discovery, place: &Path, files: &dyn Files) {
+    // What is no Application is taken for manifests, and what is wrong with it is said there.
+    let _ = discovery.file(place, files);
+}
+
+/// Whether two Applications are written the same.
+fn is_written_as(one: &Member, other: &Member) -> bool {
+    let text = |object: &Object| {
+        let mut json = String::new();
+        yamltree::to_json(object.node(), JsonOptions::SIGS, &mut json).map(|()| json).ok()
+    };
+    let one = text(one.object());
+    one.is_some() && one == text(other.object())
+}

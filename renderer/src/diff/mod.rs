@@ -1,0 +1,91 @@
+//! What a change does to everything that a repository renders: both sides of it, of what the change affects.
+//!
+//! In: two states of the user's repository, or two sets of manifests. Out: [`review::Target`]s of both sides. Every target
+//! is rendered at the later state, and what it consulted is noted; only where some of that is another at the earlier one is
+//! it rendered there too. What is unaffected is counted.
+
+mod applications;
+mod folders;
+mod plan;
+mod side;
+mod targets;
+
+use std::path::{Path, PathBuf};
+
+use argocd::application::Overrides;
+use files::{Disk, Files};
+use review::{Target, TargetKind};
+
+use crate::config::Config;
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifests;
+use crate::render::Renderer;
+use side::States;
+
+/// Two states to compare.
+#[derive(Debug)]
+pub(crate) struct Request<'r> {
+    /// Where to look for targets; everywhere in the repository where empty.
+    pub(crate) paths: &'r [PathBuf],
+    /// The earlier state.
+    pub(crate) base: &'r str,
+    /// The later state; the work tree where absent.
+    pub(crate) head: Option<&'r str>,
+    /// Whether the earlier state is where the two lines of work parted.
+    pub(crate) from_merge_base: bool,
+    /// The context file.
+    pub(crate) context: Option<&'r Path>,
+    /// How many targets are rendered at a time.
+    pub(crate) jobs: usize,
+}
+
+/// Both sides of a change.
+#[derive(Debug, Default)]
+pub(crate) struct Sides {
+    /// What is affected, as it was.
+    pub(crate) base: Vec<Target>,
+    /// What is affected, as it is.
+    pub(crate) head: Vec<Target>,
+    /// How many targets are not affected.
+    pub(crate) unaffected: usize,
+    /// What the two states are called.
+    pub(crate) title: String,
+    /// What could not be read.
+    pub(crate) errors: Vec<Error>,
+    /// What is to be said beside.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Renders both sides of a change in the repository that the working directory is in.
+///
+/// # Errors
+/// A revision that is not here, a path that is on neither side, a context that cannot be read.
+pub(crate) fn of_revisions(request: &Request<'_>, config: Config, overrides: &Overrides) -> Result<Sides> {
+    let states = States::new(request, config)?;
+    let mut sides = Sides { title: states.title.clone(), ..Sides::default() };
+    applications::add(&states, request, overrides, &mut sides)?;
+    let has_applications = !sides.base.is_empty() || !sides.head.is_empty() || sides.unaffected > 0;
+    folders::add(&states, request, has_applications, &mut sides)?;
+    Ok(sides)
+}
+
+/// Two sets of manifests: files, folders, kustomizations, charts, or standard input.
+///
+/// # Errors
+/// What is wrong with one of them.
+pub(crate) fn of_manifests(base: &Path, head: &Path, config: Config) -> Result<Sides> {
+    if base == head {
+        let sentence = format!("`{}` is compared with itself", base.display());
+        return Err(Error::new(ErrorKind::Usage, sentence).hint("name two sets of manifests, or a `--base`"));
+    }
+    let renderer = Renderer::new(config);
+    let disk = Disk::new();
+    let name = disk.display(head);
+    let side = |path: &Path| -> Result<Vec<Target>> {
+        let mut target = Target::rendered(TargetKind::Files, name.clone(), manifests::read(path, &renderer)?);
+        target.facts.objects_in_files = path != Path::new("-");
+        Ok(vec![target])
+    };
+    let title = format!("{} → {}", disk.display(base), name);
+    Ok(Sides { base: side(base)?, head: side(head)?, title, ..Sides::default() })
+}
