@@ -268,10 +268,10 @@ impl<E: Engines> Run<'_, E> {
                 let directory = source.directory.clone().unwrap_or_default();
                 let folder =
                     place.checkout.real(&place.folder).map_or(place.folder.clone(), |(real, _)| real);
-                (
-                    directory::render(&folder, &directory, &place.checkout, texts, settings, warnings)?,
-                    Vec::new(),
-                )
+                let objects =
+                    directory::render(&folder, &directory, &place.checkout, texts, settings, warnings)
+                        .map_err(|error| error.at(application.place(source.path.span)))?;
+                (objects, Vec::new())
             }
             Engine::Plugin => return Err(plugin(source, texts).into()),
         };

@@ -145,6 +145,8 @@ fn discover(places: &[PathBuf], files: &dyn Files) -> Result<Discovery> {
     let mut discovery = Discovery::default();
     let here = [PathBuf::from(".")];
     for place in if places.is_empty() { &here[..] } else { places } {
+        // Nobody writes `./a.yaml` for what is in this folder.
+        let place = place.strip_prefix(".").unwrap_or(place);
         match files.resolve(place) {
             Ok((_, FileKind::File)) => discovery.file(place, files)?,
             _ => discovery.folder(place, files)?,
