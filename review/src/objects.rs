@@ -8,7 +8,7 @@ use std::mem;
 use argocd::diffing::Normalizer;
 use argocd::objects::{Key, Object};
 use serde_json::Value;
-use yamltree::{Entry, JsonOptions, Node, Tag, to_json, to_sigs_yaml};
+use yamltree::{Entry, JsonOptions, Kind, Node, Tag, to_json, to_sigs_yaml};
 
 use crate::mask::Masks;
 use crate::model::ObjectId;
@@ -104,7 +104,21 @@ pub(crate) fn text_of(node: &Node) -> String {
 
 /// A tree as JSON's values.
 pub(crate) fn value_of(node: &Node) -> Value {
-    serde_json::from_str(&text_of(node)).unwrap_or(Value::Null)
+    match &node.kind {
+        Kind::Mapping(entries) => {
+            let fields = entries
+                .iter()
+                .map(|entry| (entry.key.text().unwrap_or_default().to_owned(), value_of(&entry.value)));
+            Value::Object(fields.collect())
+        }
+        Kind::Sequence(items) => items.iter().map(value_of).collect(),
+        Kind::Scalar(_) if is_null(node) => Value::Null,
+        // A plain scalar of an object is spelled as in JSON.
+        Kind::Scalar(text) if !is_text(node) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
+        }
+        Kind::Scalar(text) | Kind::Alias(text) => Value::String(text.to_string()),
+    }
 }
 
 /// JSON's values as YAML, as Kubernetes' tools write it.

@@ -192,3 +192,29 @@ fn a_target_that_fails_on_one_side_is_shown_as_such() {
         assert!(terminal.contains("it is broken"), "{terminal}");
     }
 }
+
+/// As deep as YAML may be, on the stack of a thread.
+#[test]
+fn depth_is_no_danger() {
+    const DEPTH: usize = 245;
+    let deep = |value: &str| {
+        format!(
+            "kind: A\nmetadata: {{name: a}}\nspec: {}{value}{}\n",
+            "{a: [".repeat(DEPTH),
+            "]}".repeat(DEPTH)
+        )
+    };
+    let review = reviewed(&deep("1"), &deep("2"));
+    assert_eq!(review.summary.objects.changed, 1);
+    for format in FORMATS {
+        let text = (format.write)(&review, &FormatOptions::default());
+        let has_findings_only = ["github", "gitlab", "sarif", "junit"].contains(&format.name);
+        assert!(has_findings_only || text.len() > 4 * DEPTH, "{}", format.name);
+    }
+    let added = reviewed("kind: B\nmetadata: {name: b}\n", &deep("1"));
+    assert_eq!(added.summary.objects.added, 1);
+    assert!(
+        !(Format::named("json").expect("a format").write)(&added, &FormatOptions::default())
+            .contains("\"new\": null\n")
+    );
+}

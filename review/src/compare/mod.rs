@@ -16,7 +16,7 @@ use std::cmp::Ordering;
 use yamltree::{Entry, Node};
 
 use crate::model::{FieldStatus, Hidden};
-use crate::objects::{is_null, is_text};
+use crate::objects::{is_null, is_same, is_text};
 
 pub(crate) use path::{Path, Segment};
 pub(crate) use quantity::Quantity;
@@ -50,6 +50,10 @@ pub(crate) struct Change {
     pub(crate) new: Option<Node>,
 }
 
+/// What is nested deeper is compared as a whole: manifests stay below 60, and a walk needs more of the stack for a level
+/// than reading does.
+const MAX_DEPTH: usize = 120;
+
 /// Compares two trees of objects of a kind.
 pub(crate) fn compare(base: &Node, head: &Node, kind: &str, shape: Shape<'_>) -> Compared {
     let mut walk = Walk { kind, path: Path::default(), changes: Vec::new(), hidden: Hidden::default() };
@@ -73,6 +77,13 @@ impl Walk<'_> {
         let (base, head) = (base.filter(|node| !is_null(node)), head.filter(|node| !is_null(node)));
         match (base, head) {
             (None, None) => (None, None),
+            (Some(one), Some(other)) if self.path.segments().len() >= MAX_DEPTH => {
+                if is_same(one, other) {
+                    return same(other);
+                }
+                self.record(base, head);
+                (base.cloned(), head.cloned())
+            }
             (Some(one), Some(other)) if one.is_mapping() && other.is_mapping() => {
                 self.mapping(one, other, shape)
             }
