@@ -1,6 +1,9 @@
 //! `renderer apps`: all Applications of a repository, rendered as Argo CD would apply them.
 
-use std::collections::BTreeMap;
+mod generate_paths;
+mod plans;
+
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -13,7 +16,9 @@ use files::{Disk, FileKind, Files};
 use serde_json::json;
 
 use super::argocd_flags::WorldFlags;
-use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Fleet, KnownWorld, Layout, Member};
+use crate::argocd::{ApplicationRenderer, Discovery, Fleet, KnownWorld, Layout, Member};
+use crate::config::Config;
+use crate::diff;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::render::Renderer;
@@ -29,6 +34,12 @@ Examples:
 
   # one folder for each Application, in the layout of Argo CD's hydrator; only what changed is written
   renderer apps argocd --output-dir rendered
+
+  # what a branch changes
+  renderer apps --affected-by origin/main -o table
+
+  # whether Argo CD is told of all files that each Application reads
+  renderer apps --manifest-generate-paths=check
 
   # the Applications of a team, as data
   renderer apps --project shop -l tier=web,env!=dev -o json";
@@ -47,6 +58,26 @@ pub(super) struct Arguments {
     /// What is printed: manifests, manifests by Application, or a line for each Application
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     output: Format,
+
+    /// Only Applications that what has changed since this revision affects, by what they really read
+    #[arg(long, value_name = "REV")]
+    affected_by: Option<String>,
+
+    /// Print in which order the objects of each Application are applied
+    #[arg(long, conflicts_with = "output_dir")]
+    plan: bool,
+
+    /// Print what the annotation `manifest-generate-paths` of each Application should be, or check that it covers what
+    /// they read
+    #[arg(
+        long,
+        value_name = "DO",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "print",
+        conflicts_with_all = ["output_dir", "plan"]
+    )]
+    manifest_generate_paths: Option<GeneratePaths>,
 
     /// Only Applications of this name; `*` stands for anything (repeatable)
     #[arg(long, value_name = "PATTERN")]
@@ -69,6 +100,12 @@ pub(super) struct Arguments {
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum GeneratePaths {
+    Print,
+    Check,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Yaml,
     Json,
@@ -79,37 +116,20 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     let filter = Filter::new(arguments)?;
     let config = arguments.world.config(reporter);
     let strict = config.strict;
-    let renderer = Renderer::new(config);
     let disk = Disk::new();
-    let world =
-        KnownWorld::load(arguments.world.context.as_deref(), disk.working_directory(), renderer.files())?;
-    let discovery = discover(&arguments.places, renderer.files())?;
-    for place in &discovery.fragments {
-        reporter.notice(&format!("the Application at {place} has no source and is taken for a patch"));
-    }
-    let mut errors = discovery.errors;
-    let mut found = discovery.found;
-    let mut sets = discovery.sets;
-    if filter.is_of_known_names(found.iter().map(|found| &found.application)) {
-        found.retain(|found| filter.matches(&found.application));
-        sets.clear();
-    }
-    let mut fleet = Fleet::of(found, sets);
-    let overrides = arguments.world.overrides(world.is_default);
-    let applications = ApplicationRenderer {
-        renderer: &renderer,
-        world: &world,
-        overrides: &overrides,
-        charts: CompletedCharts::default(),
+    let Gathered { mut fleet, mut errors, unaffected } = match &arguments.affected_by {
+        None => arguments.gather(&filter, config, reporter)?,
+        Some(base) => arguments.gather_affected(base, config, reporter)?,
     };
-    fleet.render(&applications, super::jobs(arguments.jobs, usize::MAX))?;
     errors.append(&mut fleet.errors);
     errors.iter().for_each(|error| reporter.error(error, None));
     reporter.warnings(&fleet.warnings);
     fleet.notices.iter().for_each(|notice| reporter.notice(notice));
-    let members: Vec<&Member> =
-        fleet.members.iter().filter(|member| filter.matches(&member.application)).collect();
-    if members.is_empty() && errors.is_empty() {
+    let is_wanted = |member: &&Member| {
+        filter.matches(&member.application) && !unaffected.contains(&member.application.instance_name())
+    };
+    let members: Vec<&Member> = fleet.members.iter().filter(is_wanted).collect();
+    if members.is_empty() && errors.is_empty() && unaffected.is_empty() {
         return Err(Error::new(ErrorKind::Input, "there is no such Application")
             .hint("name the folders with Applications, or the charts and kustomizations that make them as Applications"));
     }
@@ -128,17 +148,81 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
             Ok(rendered) => good.push((member, rendered)),
         }
     }
-    match &arguments.output_dir {
-        Some(folder) => write(folder, &members, &good, filter.is_everything(), reporter)?,
-        None => output::to_stdout(&match arguments.output {
+    let is_everything = filter.is_everything() && arguments.affected_by.is_none();
+    match (&arguments.output_dir, arguments.manifest_generate_paths) {
+        (Some(folder), _) => write(folder, &members, &good, is_everything, reporter)?,
+        (None, Some(what)) => {
+            let world = arguments.known_world(&disk)?;
+            match what {
+                GeneratePaths::Print => {
+                    output::to_stdout(&generate_paths::print(&good, &world.repositories, &disk)?)?;
+                }
+                GeneratePaths::Check => generate_paths::check(&good, &world.repositories, &disk, reporter),
+            }
+        }
+        (None, None) if arguments.plan => {
+            output::to_stdout(&plans::of(&good, arguments.output, reporter)?)?;
+        }
+        (None, None) => output::to_stdout(&match arguments.output {
             Format::Yaml => manifests(&good)?,
             Format::Json => as_json(&members, &good)?,
             Format::Table => table(&members),
         })?,
     }
     // The process ends here; taking large trees apart node by node would only keep the user waiting.
-    std::mem::forget((fleet, renderer));
+    std::mem::forget(fleet);
     Ok(())
+}
+
+/// Applications, rendered.
+struct Gathered {
+    fleet: Fleet,
+    errors: Vec<Error>,
+    /// The names of those that a change does not affect.
+    unaffected: HashSet<String>,
+}
+
+impl Arguments {
+    fn known_world(&self, disk: &Disk) -> Result<KnownWorld> {
+        KnownWorld::load(self.world.context.as_deref(), disk.working_directory(), disk)
+    }
+
+    /// The Applications below the folders.
+    fn gather(&self, filter: &Filter, config: Config, reporter: &mut Reporter) -> Result<Gathered> {
+        let renderer = Renderer::new(config);
+        let world = self.known_world(&Disk::new())?;
+        let discovery = discover(&self.places, renderer.files())?;
+        for place in &discovery.fragments {
+            reporter.notice(&format!("the Application at {place} has no source and is taken for a patch"));
+        }
+        let (mut found, mut sets) = (discovery.found, discovery.sets);
+        if filter.is_of_known_names(found.iter().map(|found| &found.application)) {
+            found.retain(|found| filter.matches(&found.application));
+            sets.clear();
+        }
+        let mut fleet = Fleet::of(found, sets);
+        let overrides = self.world.overrides(world.is_default);
+        let applications = ApplicationRenderer::new(&renderer, &world, &overrides);
+        fleet.render(&applications, super::jobs(self.jobs, usize::MAX))?;
+        std::mem::forget(renderer);
+        Ok(Gathered { fleet, errors: discovery.errors, unaffected: HashSet::new() })
+    }
+
+    /// The same, and which of them a change affects.
+    fn gather_affected(&self, base: &str, config: Config, reporter: &mut Reporter) -> Result<Gathered> {
+        let request = diff::Request {
+            paths: &self.places,
+            base,
+            head: None,
+            from_merge_base: false,
+            context: self.world.context.as_deref(),
+            jobs: super::jobs(self.jobs, usize::MAX),
+        };
+        let affected = diff::affected(&request, config, &self.world.overrides(false))?;
+        affected.notices.iter().for_each(|notice| reporter.notice(notice));
+        let diff::Affected { fleet, unaffected, errors, .. } = affected;
+        Ok(Gathered { fleet, errors, unaffected })
+    }
 }
 
 fn discover(places: &[PathBuf], files: &dyn Files) -> Result<Discovery> {

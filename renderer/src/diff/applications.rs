@@ -26,6 +26,14 @@ struct Side {
     fleet: Fleet,
 }
 
+/// Both sides, rendered as far as a change affects them.
+struct Compared {
+    head: Side,
+    base: Side,
+    /// The names of those that are the same on both sides.
+    unaffected: HashSet<String>,
+}
+
 /// Renders the Applications that a change affects.
 pub(super) fn add(
     states: &States,
@@ -33,6 +41,46 @@ pub(super) fn add(
     overrides: &Overrides,
     sides: &mut Sides,
 ) -> Result<()> {
+    let Compared { mut head, mut base, unaffected } = compare(states, request, overrides, sides)?;
+    sides.unaffected += unaffected.len();
+    for side in [&mut base, &mut head] {
+        sides.errors.append(&mut side.fleet.errors);
+    }
+    sides.notices.append(&mut head.fleet.notices);
+    let affected = |member: &&Member| !unaffected.contains(&member.application.instance_name());
+    let before: HashMap<String, &Member> =
+        base.fleet.members.iter().map(|member| (member.application.instance_name(), member)).collect();
+    sides.base.extend(
+        base.fleet
+            .members
+            .iter()
+            .filter(affected)
+            .filter_map(|member| targets::of_application(member, None, &base.world.context.settings)),
+    );
+    sides.head.extend(head.fleet.members.iter().filter(affected).filter_map(|member| {
+        let before = before.get(&member.application.instance_name()).copied();
+        targets::of_application(member, Some(before), &head.world.context.settings)
+    }));
+    Ok(())
+}
+
+/// All Applications of the later state, rendered, and the names of those that the change does not affect.
+pub(super) fn affected(
+    states: &States,
+    request: &Request<'_>,
+    overrides: &Overrides,
+    sides: &mut Sides,
+) -> Result<(Fleet, HashSet<String>)> {
+    let Compared { head, unaffected, .. } = compare(states, request, overrides, sides)?;
+    Ok((head.fleet, unaffected))
+}
+
+fn compare(
+    states: &States,
+    request: &Request<'_>,
+    overrides: &Overrides,
+    sides: &mut Sides,
+) -> Result<Compared> {
     let mut head = Side::new(&states.head, states, request.context, sides, true)?;
     let mut base = Side::new(&states.base, states, request.context, sides, false)?;
     let is_context_new = states.comparison.touches(&head.context);
@@ -57,28 +105,8 @@ pub(super) fn add(
         unaffected.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
         Some(outcome.makers())
     })?;
-
     let unaffected = unaffected.into_inner().unwrap_or_else(PoisonError::into_inner);
-    sides.unaffected += unaffected.len();
-    for side in [&mut base, &mut head] {
-        sides.errors.append(&mut side.fleet.errors);
-    }
-    sides.notices.append(&mut head.fleet.notices);
-    let affected = |member: &&Member| !unaffected.contains(&member.application.instance_name());
-    let before: HashMap<String, &Member> =
-        base.fleet.members.iter().map(|member| (member.application.instance_name(), member)).collect();
-    sides.base.extend(
-        base.fleet
-            .members
-            .iter()
-            .filter(affected)
-            .filter_map(|member| targets::of_application(member, None, &base.world.context.settings)),
-    );
-    sides.head.extend(head.fleet.members.iter().filter(affected).filter_map(|member| {
-        let before = before.get(&member.application.instance_name()).copied();
-        targets::of_application(member, Some(before), &head.world.context.settings)
-    }));
-    Ok(())
+    Ok(Compared { head, base, unaffected })
 }
 
 impl Side {

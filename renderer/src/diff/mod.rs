@@ -10,12 +10,14 @@ mod plan;
 mod side;
 mod targets;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use argocd::application::Overrides;
 use files::{Disk, Files};
 use review::{Target, TargetKind};
 
+use crate::argocd::Fleet;
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
@@ -67,6 +69,29 @@ pub(crate) fn of_revisions(request: &Request<'_>, config: Config, overrides: &Ov
     let has_applications = !sides.base.is_empty() || !sides.head.is_empty() || sides.unaffected > 0;
     folders::add(&states, request, has_applications, &mut sides)?;
     Ok(sides)
+}
+
+/// The Applications of a repository that a change affects.
+pub(crate) struct Affected {
+    /// All Applications, rendered.
+    pub(crate) fleet: Fleet,
+    /// The names of those that are not affected.
+    pub(crate) unaffected: HashSet<String>,
+    /// What could not be read.
+    pub(crate) errors: Vec<Error>,
+    /// What is to be said beside.
+    pub(crate) notices: Vec<String>,
+}
+
+/// Renders the Applications of a repository, and tells which of them a change affects.
+///
+/// # Errors
+/// As [`of_revisions`].
+pub(crate) fn affected(request: &Request<'_>, config: Config, overrides: &Overrides) -> Result<Affected> {
+    let states = States::new(request, config)?;
+    let mut sides = Sides::default();
+    let (fleet, unaffected) = applications::affected(&states, request, overrides, &mut sides)?;
+    Ok(Affected { fleet, unaffected, errors: sides.errors, notices: sides.notices })
 }
 
 /// Two sets of manifests: files, folders, kustomizations, charts, or standard input.
