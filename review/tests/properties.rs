@@ -166,6 +166,8 @@ fn a_comment_about_ten_megabytes_says_what_matters() {
         "the field `spec.selector` of a Deployment cannot change",
         "`Deployment small` changed",
         "+  replicas: 3",
+        "`ConfigMap large-0` changed – 2000 changed lines",
+        "`ConfigMap large-99` changed – 2000 changed lines",
         "did not fit here; the whole report has them",
         "The whole report: `report.html`",
     ] {

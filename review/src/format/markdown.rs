@@ -1,6 +1,7 @@
 //! A comment on a pull request: never longer than it may be, and what matters comes first.
 //!
-//! What does not fit is left out whole and said to be: small diffs before large ones, so that most are there. Diffs are
+//! A diff that does not fit is left out whole, and a line stands in its place: small diffs come before large ones, so that
+//! most are there. Diffs are
 //! folded by target. Text of manifests stands in code, in fences longer than any of its own, or is escaped for HTML, so
 //! that it makes no markup and calls nobody.
 
@@ -149,7 +150,18 @@ struct Block {
     target: usize,
     text: String,
     len: usize,
+    /// A line in its place.
+    short: String,
+    short_len: usize,
     lines: usize,
+}
+
+/// How much of a block is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    Line,
+    Diff,
 }
 
 /// What is left out.
@@ -176,7 +188,8 @@ impl<'r> Diffs<'r> {
     fn within(&self, limit: usize) -> (String, Omitted) {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         order.sort_by_key(|at| self.blocks[*at].len);
-        let (mut is_shown, mut is_begun) = (vec![false; self.blocks.len()], vec![false; self.targets.len()]);
+        let (mut shown, mut is_begun) =
+            (vec![Shown::Nothing; self.blocks.len()], vec![false; self.targets.len()]);
         let mut left = limit;
         // Targets without objects have something to say as well: errors, warnings, hidden differences.
         for (at, target) in self.targets.iter().enumerate().filter(|(_, target)| target.objects.is_empty()) {
@@ -186,41 +199,55 @@ impl<'r> Diffs<'r> {
                 is_begun[at] = true;
             }
         }
-        for at in order {
-            let block = &self.blocks[at];
-            let target = self.targets[block.target];
+        let frame = |target: usize, is_begun: &[bool]| match is_begun[target] {
+            true => 0,
             // What is said of those that are left out is counted from the start.
-            let frame =
-                if is_begun[block.target] { 0 } else { len(&begun(target, true, usize::MAX)) + len(END) };
-            if block.len + frame <= left {
-                left -= block.len + frame;
-                (is_shown[at], is_begun[block.target]) = (true, true);
+            false => len(&begun(self.targets[target], true, usize::MAX)) + len(END),
+        };
+        // First a line for each, then diffs in the place of lines.
+        let mut left_for_lines = left / 3;
+        for (at, block) in self.blocks.iter().enumerate() {
+            let needed = block.short_len + frame(block.target, &is_begun);
+            if needed <= left_for_lines {
+                (left, left_for_lines) = (left - needed, left_for_lines - needed);
+                (shown[at], is_begun[block.target]) = (Shown::Line, true);
             }
         }
-        self.assembled(&is_shown, &is_begun)
+        for at in order {
+            let block = &self.blocks[at];
+            let room = left + if shown[at] == Shown::Line { block.short_len } else { 0 };
+            let needed = block.len + frame(block.target, &is_begun);
+            if needed <= room {
+                left = room - needed;
+                (shown[at], is_begun[block.target]) = (Shown::Diff, true);
+            }
+        }
+        self.assembled(&shown, &is_begun)
     }
 
-    fn assembled(&self, is_shown: &[bool], is_begun: &[bool]) -> (String, Omitted) {
+    fn assembled(&self, shown: &[Shown], is_begun: &[bool]) -> (String, Omitted) {
         let mut omitted = Omitted::default();
         let mut omitted_of = vec![0; self.targets.len()];
         let mut lines_of = vec![0; self.targets.len()];
-        for (block, is_shown) in self.blocks.iter().zip(is_shown) {
+        for (block, shown) in self.blocks.iter().zip(shown) {
             lines_of[block.target] += block.lines;
-            if !is_shown {
+            if *shown != Shown::Diff {
                 omitted.objects += 1;
                 omitted.lines += block.lines;
-                omitted_of[block.target] += 1;
+                omitted_of[block.target] += usize::from(*shown == Shown::Nothing);
             }
         }
         let mut text = String::new();
-        let mut blocks = self.blocks.iter().zip(is_shown).peekable();
+        let mut blocks = self.blocks.iter().zip(shown).peekable();
         for (at, target) in self.targets.iter().enumerate() {
             if is_begun[at] {
                 text += &begun(target, lines_of[at] <= OPEN_LINES, omitted_of[at]);
             }
-            while let Some((block, is_shown)) = blocks.next_if(|(block, _)| block.target == at) {
-                if *is_shown {
-                    text += &block.text;
+            while let Some((block, shown)) = blocks.next_if(|(block, _)| block.target == at) {
+                match shown {
+                    Shown::Nothing => {}
+                    Shown::Line => text += &block.short,
+                    Shown::Diff => text += &block.text,
                 }
             }
             if is_begun[at] {
@@ -267,7 +294,8 @@ fn block(target: usize, object: &ObjectReview) -> Block {
     let name = code(&shortened(&object.id.to_string(), MAX_WORDS));
     let status = escaped(&shortened(&words::object_status(object), MAX_WORDS));
     let text = format!("\n{name} {status}\n\n{fence}diff\n{diff}{fence}\n");
-    Block { target, len: len(&text), text, lines }
+    let short = format!("\n{name} {status} – {}\n", number(lines, "changed line", "changed lines"));
+    Block { target, len: len(&text), text, short_len: len(&short), short, lines }
 }
 
 /// What is not in the comment, and where it is.
