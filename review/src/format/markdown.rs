@@ -1,9 +1,8 @@
 //! A comment on a pull request: never longer than it may be, and what matters comes first.
 //!
 //! A diff that does not fit is left out whole, and a line stands in its place: small diffs come before large ones, so that
-//! most are there. Diffs are
-//! folded by target. Text of manifests stands in code, in fences longer than any of its own, or is escaped for HTML, so
-//! that it makes no markup and calls nobody.
+//! most are there. Diffs are folded by target. Text of manifests stands in code, in fences longer than any of its own, or
+//! is escaped, so that it makes no markup and calls nobody.
 
 use std::fmt::Write as _;
 
