@@ -15,8 +15,10 @@ RUN cargo build --release --locked -p renderer -p image-updater \
 
 # The daemon, with the programs that it pushes over ssh and signs commits with; they are why this one has an Alpine.
 FROM alpine:3.22 AS image-updater
+# ssh refuses to work for a user without a name.
 # hadolint ignore=DL3018
-RUN apk add --no-cache ca-certificates gnupg openssh-client-default openssh-keygen
+RUN apk add --no-cache ca-certificates gnupg openssh-client-default openssh-keygen \
+ && adduser -D -H -h /tmp -u 65532 image-updater
 COPY --from=build /src/target/release/image-updater /usr/local/bin/image-updater
 USER 65532:65532
 ENV HOME=/tmp

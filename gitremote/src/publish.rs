@@ -210,6 +210,7 @@ fn missing(branch: &str) -> Error {
         return Error::new(ErrorKind::NotFound, "the repository is empty").hint("push a first commit to it");
     }
     Error::new(ErrorKind::NotFound, format!("the repository has no branch `{branch}`"))
+        .hint("push a first commit to it, or name another branch")
 }
 
 /// Half of the time, and of the other half as much as chance wants, so that two that met do not meet again.

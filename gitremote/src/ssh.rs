@@ -35,6 +35,9 @@ pub(crate) fn prepare(
     let program = configuration.ssh_connect_options().map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("git's configuration of ssh cannot be read: {error}"))
     })?;
+    if !matches!(access.hosts, KnownHosts::Configured) {
+        refuse_trust(program.ssh_command())?;
+    }
     let mut command = command(program.ssh_command(), program.disallow_shell);
     command.args(options).args(destination);
     Ok(Prepared { command, key })
@@ -64,6 +67,22 @@ fn command(program: &OsStr, disallow_shell: bool) -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(script).arg(program);
     shell
+}
+
+/// Of two options ssh takes the first, so that ours would not count after one in the command line.
+fn refuse_trust(program: &OsStr) -> Result<()> {
+    let text = program.to_string_lossy().to_ascii_lowercase();
+    let trusts = text.split("stricthostkeychecking").skip(1).any(|value| {
+        let value = value.trim_start_matches(['=', ' ', '"', '\'']);
+        ["no", "off", "accept-new"].iter().any(|trust| value.starts_with(trust))
+    });
+    if !trusts {
+        return Ok(());
+    }
+    let message =
+        "`GIT_SSH_COMMAND` or `core.sshCommand` has ssh take any host key, and host keys are checked here";
+    Err(Error::new(ErrorKind::Denied, message)
+        .hint("take `StrictHostKeyChecking` out of it, and add the host's key to known_hosts"))
 }
 
 fn trust(hosts: &KnownHosts) -> Result<Vec<OsString>> {
@@ -130,6 +149,19 @@ fn destination(url: &gix::Url, service: Service) -> Result<Vec<OsString>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_line_that_trusts_any_host_is_refused() {
+        for (command, is_refused) in [
+            ("ssh", false),
+            ("ssh -i key -o StrictHostKeyChecking=yes", false),
+            ("ssh -o StrictHostKeyChecking=no", true),
+            ("ssh -o 'stricthostkeychecking off'", true),
+            ("ssh -oStrictHostKeyChecking=yes -o \"StrictHostKeyChecking = accept-new\"", true),
+        ] {
+            assert_eq!(refuse_trust(OsStr::new(command)).is_err(), is_refused, "{command}");
+        }
+    }
 
     #[test]
     fn a_file_of_known_hosts_is_written_as_ssh_reads_it() {

@@ -1,6 +1,8 @@
 //! What is common to all that goes over `http(s)`: TLS by rustls with the machine's certificates, and why a server could
 //! not be asked.
 
+use std::error::Error as _;
+use std::io;
 use std::sync::Once;
 use std::time::Duration;
 
@@ -24,7 +26,27 @@ pub fn explain(error: &reqwest::Error, timeout: Duration) -> Error {
         return Error::timed_out(timeout);
     }
     let kind = if error.is_builder() { ErrorKind::Invalid } else { ErrorKind::Unavailable };
-    Error::new(kind, innermost(error))
+    let explained = Error::new(kind, innermost(error));
+    if is_untrusted(error) { explained.hint(UNTRUSTED) } else { explained }
+}
+
+/// Many servers of one's own show the very certificate that is to be trusted.
+const UNTRUSTED: &str = "trust the authority of the server's certificate; one that is its own authority is trusted only if it says that it is none, `CA:FALSE`";
+
+fn is_untrusted(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            return matches!(error, rustls::Error::InvalidCertificate(_));
+        }
+        // What an error of io wraps is not among its sources.
+        let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
+    }
+    false
 }
 
 /// Why there was no answer that is of use.

@@ -81,6 +81,17 @@ impl Rules {
         self.filters.wants_age()
     }
 
+    /// Whether what was known of a tag earlier is enough to go by, though the tag may have moved since. So it is for the
+    /// tag that runs, if it did suit: whatever it is now, no change comes of it. And so it is for one that still was too
+    /// young: it has to wait, and is looked at anew before it is taken.
+    pub(crate) fn may_stand(&self, question: &Question<'_>, tag: &Tag) -> bool {
+        let runs = question.current.or(question.tag) == Some(&tag.name);
+        match self.filters.age(tag, question.now) {
+            Ok(()) => runs && !self.allow_downgrade && self.filters.platforms(tag).is_ok(),
+            Err(refusal) => matches!(refusal, Refusal::Dropped(..)),
+        }
+    }
+
     /// Chooses a tag, with all known of every candidate that a rule looks at.
     ///
     /// # Errors

@@ -84,6 +84,31 @@ pub(crate) mod option {
     pub(crate) const NATURAL_ORDER: &str = "natural-order";
 }
 
+/// An error that calls criteria as files do, `semverConstraint`, where it had the names of flags.
+pub(crate) fn as_in_files(error: Error) -> Error {
+    const OTHERS: [&str; 3] = ["filter-tags", "update-from", "min-age"];
+    let special = [
+        option::SEMVER_CONSTRAINT,
+        option::CALVER_FORMAT,
+        option::KEEP_SUFFIX,
+        option::STRICT_VERSIONS,
+        option::UPDATE_SCOPE,
+        option::NATURAL_ORDER,
+    ];
+    let names = special.into_iter().chain(OTHERS);
+    names.fold(error, |error, name| error.renaming(&format!("`{name}`"), &format!("`{}`", field(name))))
+}
+
+/// What a file calls a flag.
+fn field(flag: &str) -> String {
+    let mut words = flag.split('-');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (initial, rest) = word.split_at_checked(1).unwrap_or((word, ""));
+        name + &initial.to_ascii_uppercase() + rest
+    })
+}
+
 impl Criteria {
     /// Those of the criteria that not every policy uses, and that are there.
     pub(crate) fn special(&self) -> impl Iterator<Item = &'static str> {

@@ -70,6 +70,14 @@ impl Error {
         self
     }
 
+    /// Says something by another name.
+    #[must_use]
+    pub(crate) fn renaming(mut self, old: &str, new: &str) -> Self {
+        self.0.message = self.0.message.replace(old, new);
+        self.0.hint = self.0.hint.map(|hint| hint.replace(old, new));
+        self
+    }
+
     /// Says where it is wrong.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {

@@ -8,12 +8,12 @@
 mod tests;
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use registry::{Client, Digest, Repository, TagList, Wanted};
+use registry::{Client, Digest, Platform, Repository, TagList, Wanted};
 
 use crate::choose::{Question, Rules};
 use crate::decision::{Decision, Outcome};
@@ -35,7 +35,10 @@ pub struct Look<'c> {
     /// By repository and platforms: which of its images count for the time of a tag depends on these.
     known: Mutex<HashMap<View, Arc<Mutex<Known>>>>,
     digests: Mutex<HashMap<(Repository, String), Shared<Digest>>>,
+    labels: Mutex<HashMap<String, Shared<BTreeMap<String, String>>>>,
     listener: Option<Listener<'c>>,
+    /// Whether what the cache knows is enough where nothing could come of asking.
+    spares: bool,
 }
 
 /// Who hears of every decision as it is made.
@@ -71,7 +74,9 @@ impl<'c> Look<'c> {
             recorded: HashMap::new(),
             known: Mutex::default(),
             digests: Mutex::default(),
+            labels: Mutex::default(),
             listener: None,
+            spares: false,
         }
     }
 
@@ -84,7 +89,9 @@ impl<'c> Look<'c> {
             recorded: tags,
             known: Mutex::default(),
             digests: Mutex::default(),
+            labels: Mutex::default(),
             listener: None,
+            spares: false,
         }
     }
 
@@ -92,6 +99,14 @@ impl<'c> Look<'c> {
     #[must_use]
     pub fn heard_by(mut self, listener: &'c (dyn Fn(&Decision) + Sync)) -> Self {
         self.listener = Some(Listener(listener));
+        self
+    }
+
+    /// Spares questions from whose answers no change could come: what the cache knows of a tag that runs is enough, and
+    /// of one that is still too young. So a round in which nothing happens costs the lists.
+    #[must_use]
+    pub fn sparing(mut self) -> Self {
+        self.spares = true;
         self
     }
 
@@ -131,7 +146,14 @@ impl<'c> Look<'c> {
         // What was recorded is all there is to know.
         let Some(client) = self.client else { return rules.choose(question, &tags)?.decided(question.image) };
         let inquiry = Inquiry { client, repository, rules };
-        let inquire = |gap: &Gap| inquiry.learn(gap, &mut known.borrow_mut());
+        let inquire = |gap: &Gap| {
+            let mut known = known.borrow_mut();
+            let remembered = self.spares.then(|| inquiry.remember(gap, &known)).flatten();
+            match remembered.filter(|tag| rules.may_stand(question, tag)) {
+                Some(tag) => Ok(tag),
+                None => inquiry.learn(gap, &mut known),
+            }
+        };
         loop {
             let gaps = match rules.choose_by_asking(question, &tags, &inquire)? {
                 Outcome::Incomplete(gaps) => gaps,
@@ -176,6 +198,33 @@ impl<'c> Look<'c> {
         }
     }
 
+    /// The labels of an image; of one with several platforms, those of the first that is asked for.
+    ///
+    /// # Errors
+    /// Where they cannot be had, or only what was recorded may be looked at.
+    pub(crate) fn labels(
+        &self,
+        repository: &Repository,
+        platforms: &[Platform],
+        tag: Option<&str>,
+        digest: Option<&str>,
+    ) -> Result<BTreeMap<String, String>> {
+        let Some(client) = self.client else { return Ok(BTreeMap::new()) };
+        let mut reference = match (digest, tag) {
+            (Some(digest), _) => repository.with_digest(digest.parse()?),
+            (None, Some(tag)) => repository.with_tag(tag)?,
+            (None, None) => return Ok(BTreeMap::new()),
+        };
+        // That the tag still is what it was when it was read last is not worth a request.
+        if let Some(digest) = client.last_digest(&reference)? {
+            reference = repository.with_digest(digest);
+        }
+        let shared = Arc::clone(lock(&self.labels).entry(reference.to_string()).or_default());
+        let wanted = Wanted { platforms: platforms.to_vec(), created: false, labels: true };
+        let ask = || Ok(client.image(&reference, &wanted)?.labels);
+        lock(&shared).get_or_insert_with(ask).clone()
+    }
+
     fn list(&self, repository: &Repository) -> Result<Vec<Tag>> {
         if let Some(tags) = self.recorded.get(repository) {
             return Ok(tags.clone());
@@ -199,6 +248,25 @@ struct Inquiry<'i> {
 }
 
 impl Inquiry<'_> {
+    /// A tag as it was when it was last asked about, where the cache has all of that. It is not noted as known: for
+    /// another image it may have to be asked for.
+    fn remember(&self, gap: &Gap, known: &Known) -> Option<Tag> {
+        // What was asked for in this round is newer, and a digest that is known is in the cache anyway.
+        if known.tags.get(&gap.tag).is_some_and(|tag| tag.digest.is_some()) {
+            return None;
+        }
+        let digest = self.client.last_digest(&self.repository.with_tag(&gap.tag).ok()?).ok()??;
+        let image =
+            self.client.image(&self.repository.with_digest(digest), &self.wanted(&[gap.lacks])).ok()?;
+        // That it still is this digest is not known.
+        Some(Tag { created: image.created, platforms: Some(image.platforms), ..Tag::named(&gap.tag) })
+    }
+
+    fn wanted(&self, lacks: &[Lack]) -> Wanted {
+        let created = lacks.contains(&Lack::Created) || self.rules.wants_age();
+        Wanted { platforms: self.rules.platforms().to_vec(), created, labels: false }
+    }
+
     /// A tag with a gap filled, as far as the registry fills it.
     fn learn(&self, gap: &Gap, known: &mut Known) -> Result<Tag> {
         let before = known.tags.remove(&gap.tag).unwrap_or_else(|| Tag::named(&gap.tag));
@@ -276,9 +344,7 @@ impl Inquiry<'_> {
             let digest = self.client.digest(&reference)?;
             return Ok(Tag { digest: Some(digest), ..Tag::named(name) });
         }
-        let created = lacks.contains(&Lack::Created) || self.rules.wants_age();
-        let wanted = Wanted { platforms: self.rules.platforms().to_vec(), created, labels: false };
-        let image = self.client.image(&reference, &wanted)?;
+        let image = self.client.image(&reference, &self.wanted(lacks))?;
         Ok(Tag {
             created: image.created,
             digest: Some(image.digest),

@@ -20,6 +20,7 @@ use jiff::Timestamp;
 
 use crate::change::{Change, Named};
 use crate::choose::Question;
+use crate::criteria::as_in_files;
 use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::files::Files;
@@ -38,6 +39,8 @@ pub struct Round<'r> {
     pub look: &'r Look<'r>,
     /// The time.
     pub now: Timestamp,
+    /// Whether the labels of images that change are read, for links and messages.
+    pub with_labels: bool,
 }
 
 /// What a round comes to.
@@ -222,7 +225,12 @@ impl Round<'_> {
         let mut decisions = Vec::new();
         for current in sought.currents() {
             let question = Question { image: &update.image, tag, current, now: self.now };
-            decisions.push(self.look.decide(&sought.repository, &sought.rules, &question)?);
+            let decided = self.look.decide(&sought.repository, &sought.rules, &question);
+            decisions.push(decided.map_err(as_in_files)?);
+        }
+        if let Some(missing) = tag.filter(|tag| decisions.iter().any(|decision| lacks(decision, tag))) {
+            return Err(Error::input(format!("`{}` has no tag `{missing}` to watch", sought.repository))
+                .hint("push it, or name the image with another tag"));
         }
         let (first, others) = decisions.split_first().ok_or_else(|| Error::input("nothing is decided"))?;
         if let Some(other) = others.iter().find(|other| other.chosen != first.chosen) {
@@ -237,8 +245,33 @@ impl Round<'_> {
             };
             choice.digest = Some(digest);
         }
+        if self.with_labels {
+            self.read_labels(sought, &mut choice);
+        }
         Ok(choice)
     }
+}
+
+impl Round<'_> {
+    /// Labels of the version that is chosen and of the one that stands, if they differ. Nothing depends on them but
+    /// words, so that an image without any, or one that is gone, has none.
+    fn read_labels(&self, sought: &Sought<'_>, choice: &mut Choice) {
+        let Some(new) = &choice.tag else { return };
+        let Some(old) = sought.replaced(new, choice.digest.as_deref()) else { return };
+        let read = |tag: Option<&str>, digest: Option<&str>| {
+            let labels = self.look.labels(&sought.repository, sought.rules.platforms(), tag, digest);
+            labels.unwrap_or_default()
+        };
+        let some = |text: &'_ str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let (tag, digest) = (some(&old.tag), some(&old.digest));
+        choice.old_labels = read(tag.as_deref(), digest.as_deref());
+        choice.new_labels = read(Some(new), choice.digest.as_deref());
+    }
+}
+
+/// Whether a tag was not even looked at.
+fn lacks(decision: &Decision, tag: &str) -> bool {
+    !decision.decisions.iter().any(|verdict| verdict.tag == tag)
 }
 
 fn disagreement(one: &Decision, other: &Decision) -> Error {

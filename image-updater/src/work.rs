@@ -65,6 +65,11 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// Whether the message has something to say of the images' labels.
+    pub(crate) fn names_labels(&self) -> bool {
+        self.message.as_deref().is_some_and(|message| message.contains("Labels"))
+    }
+
     /// Takes over what another says and this does not. Templates go with the words that they are in.
     pub(crate) fn fill_from(&mut self, other: &Self) {
         if self.message.is_none() && self.branch.is_none() && self.words == Words::default() {

@@ -136,6 +136,18 @@ impl Client {
         }
     }
 
+    /// What a reference named when its manifest was read last, by the cache alone; nobody is asked, and it may have moved.
+    ///
+    /// # Errors
+    /// Where the settings of its registry cannot be used.
+    pub fn last_digest(&self, reference: &Reference) -> Result<Option<Digest>> {
+        let Some(cache) = self.cache.as_ref().filter(|_| reference.digest().is_none()) else {
+            return Ok(None);
+        };
+        let endpoint = self.endpoint(reference.repository())?;
+        Ok(cache.digest(&manifest_url(&endpoint, reference)))
+    }
+
     /// A manifest. With a cache, one that is there is not read again.
     ///
     /// # Errors

@@ -227,8 +227,10 @@ impl Rounds {
     ) -> Result<Delivered, Failed> {
         let now = clock()?;
         let look = work.look().heard_by(call.listener);
-        let round = Round { look: &look, now };
         let Batch { files, delivery, .. } = &work.config.batch;
+        let with_request = delivery.pull_request.is_some() && !self.is_dry;
+        let with_labels = !self.is_dry && (with_request || delivery.names_labels());
+        let round = Round { look: &look, now, with_labels };
         let batch = Batch { files: files.clone(), delivery: delivery.clone(), updates };
         let mut random = random;
         let mut sleep = |pause| {
@@ -238,7 +240,6 @@ impl Rounds {
         };
         let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
         let planner = BatchPlanner { batch: &batch, round: &round };
-        let with_request = delivery.pull_request.is_some() && !self.is_dry;
         work.reach(with_request, gate, now)?.on_server(|server| match self.is_dry {
             true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
             false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),

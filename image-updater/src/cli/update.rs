@@ -24,6 +24,9 @@ Examples:
   # write it into the files of this folder
   image-updater update --write
 
+  # show what a push would change
+  image-updater update --push --dry-run
+
   # commit it to the repository that the configuration names
   image-updater update --push
 
@@ -50,8 +53,8 @@ pub(super) struct Arguments {
     /// Push, and open or update a pull request
     #[arg(long, group = "delivery")]
     pr: bool,
-    /// Show what would change, as without any of these
-    #[arg(long, group = "delivery")]
+    /// Only show what would change, as without any of these
+    #[arg(long)]
     dry_run: bool,
     /// Add a line of JSON to this file for every change that was pushed
     #[arg(long, value_name = "FILE", conflicts_with_all = ["write", "commit", "dry_run"])]
@@ -62,19 +65,30 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let works = arguments.work.load_all()?;
     // A log that cannot be written is found out before anything is pushed.
     let mut audit = arguments.audit_log.as_deref().map(AuditLog::open).transpose()?;
+    let is_dry =
+        arguments.dry_run || !(arguments.write || arguments.commit || arguments.push || arguments.pr);
     let (plan, failed) = works.each(|work| {
+        if is_dry {
+            return arguments.shown(work).map_err(Failed::from);
+        }
         if arguments.push || arguments.pr {
             return push(work, arguments.pr, audit.as_mut());
         }
         let plan = work.plan()?;
-        match arguments.write || arguments.commit {
-            true => write(work, plan, arguments.commit),
-            false => Ok(plan),
-        }
+        write(work, plan, arguments.commit)
     });
-    let is_dry = !(arguments.write || arguments.commit || arguments.push || arguments.pr);
     work::print(&plan, &failed, arguments.work.output, is_dry && arguments.work.output == Format::Table)?;
     work::failures(&plan, failed)
+}
+
+impl Arguments {
+    /// What would change; but not for who wants to push what cannot be pushed.
+    fn shown(&self, work: &Work) -> Result<Plan> {
+        if self.push || self.pr {
+            work.repository()?;
+        }
+        work.plan()
+    }
 }
 
 /// Writes files. All of them were proven before the first is written.
@@ -101,7 +115,8 @@ fn write(work: &Work, plan: Plan, commits: bool) -> Result<Plan, Failed> {
 
 fn push(work: &Work, with_request: bool, audit: Option<&mut AuditLog>) -> Result<Plan, Failed> {
     let look = work.look();
-    let round = Round { look: &look, now: work.now };
+    let with_labels = with_request || work.config.batch.delivery.names_labels();
+    let round = Round { look: &look, now: work.now, with_labels };
     let planner = BatchPlanner { batch: &work.config.batch, round: &round };
     let gate = Gate::default();
     let delivered = work.reach(with_request, &gate, work.now)?.deliver(&planner);

@@ -184,13 +184,13 @@ pub(super) fn recorded(path: &Path) -> Result<Recorded> {
 impl Work {
     /// What is asked in one round.
     pub(super) fn look(&self) -> Look<'_> {
-        self.recorded.clone().map_or_else(|| Look::new(&self.client.client), Look::recorded)
+        self.recorded.clone().map_or_else(|| Look::new(&self.client.client).sparing(), Look::recorded)
     }
 
     /// Plans, without writing anything anywhere.
     pub(super) fn plan(&self) -> Result<Plan> {
         let look = self.look();
-        let round = Round { look: &look, now: self.now };
+        let round = Round { look: &look, now: self.now, with_labels: false };
         match &self.config.batch.files {
             Files::Folder(folder) => Ok(round.plan(&self.config.batch, &Folder::new(folder))),
             Files::Remote { .. } => {

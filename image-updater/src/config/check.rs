@@ -12,7 +12,7 @@ use registry::Reference;
 use super::file::{self, Credentials, Registry, SigningKey};
 use crate::change::Named;
 use crate::choose::Rules;
-use crate::criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom};
+use crate::criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom, as_in_files};
 use crate::dialect;
 use crate::edit::{Options, Parts, TARGETS};
 use crate::error::{Error, Place, Result};
@@ -255,7 +255,7 @@ impl Checker<'_> {
     fn criteria(self, policy: &Placed<file::Policy>, tag: Option<&str>) -> Result<Criteria> {
         let place = self.at(policy.start);
         let criteria = criteria(&policy.value).map_err(&place)?;
-        Rules::new(&criteria).map_err(&place)?;
+        Rules::new(&criteria).map_err(as_in_files).map_err(&place)?;
         if criteria.strategy == "digest" && tag.is_none() {
             let error = Error::input("`digest` watches a tag, and the image is named without one");
             return Err(place(error.hint("name the image with its tag: `IMAGE:TAG`")));

@@ -333,6 +333,9 @@ mod tests {
             (policy("strategy: digest"), "5:66", "watches a tag"),
             (policy("semverConstraint: '>>1'"), "5:66", "no constraint"),
             (policy("strategy: digest, order: asc"), "5:66", "does not use `order`"),
+            (policy("strategy: digest, semverConstraint: 1.x"), "5:66", "does not use `semverConstraint`"),
+            (policy("strategy: calver"), "5:66", "`calver` needs a `calverFormat`"),
+            (policy("extract: $1"), "5:66", "what `filterTags` matches"),
             (policy("minAge: 3"), "5:66", "a unit is missing"),
             (
                 one("{image: nginx, keepDigest: true, targets: [{kind: manifest, path: a}]}"),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 
@@ -52,13 +53,17 @@ impl Server {
     }
 
     fn client(&self) -> Client {
+        self.client_with(None)
+    }
+
+    fn client_with(&self, cache: Option<PathBuf>) -> Client {
         let settings = RegistrySettings {
             plain_http: true,
             rate_limit: Some(100_000.0),
             ..RegistrySettings::for_host(&self.host)
         };
         let retry = Retry { attempts: 1, ..Retry::default() };
-        Client::new(Options { registries: vec![settings], retry, ..Options::default() })
+        Client::new(Options { registries: vec![settings], retry, cache, ..Options::default() })
     }
 
     /// What was asked since it was last asked this, without the address of the repository.
@@ -176,6 +181,42 @@ fn the_registry_is_asked_about_the_best_candidates_until_one_suits() {
         Some("1.2.0")
     );
     assert!(server.asked().is_empty());
+}
+
+/// What runs and did suit is not asked about again, nor is what has to wait; who shall have it is told what it is now.
+#[test]
+fn a_round_in_which_nothing_happens_costs_the_list() {
+    let server = Server::start([
+        list(&["1.0.0", "1.1.0", "1.2.0"]),
+        index("1.2.0", BOTH, "2024-06-09T00:00:00Z"),
+        index("1.1.0", BOTH, "2024-06-01T00:00:00Z"),
+        index("1.0.0", BOTH, "2024-05-01T00:00:00Z"),
+    ]);
+    let cache = tempfile::tempdir().unwrap();
+    let client = server.client_with(Some(cache.path().to_owned()));
+    let criteria = Criteria { min_age: Some("3d".parse().unwrap()), ..for_arm() };
+    let at = |criteria: &Criteria, question: Question<'_>| {
+        let decision = Look::new(&client).sparing().decide(&server.repository(), &rules(criteria), &question);
+        (chosen(decision).unwrap_or_default(), server.asked())
+    };
+    let list = "GET tags/list";
+    let strings = |asked: &[&str]| asked.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let runs = |tag| question(Some(tag));
+    let later = |tag| Question { now: "2024-06-20T00:00:00Z".parse().unwrap(), ..runs(tag) };
+    let downgrade = Criteria { allow_downgrade: true, ..for_arm() };
+    for (criteria, question, tag, asked) in [
+        (&criteria, runs("1.0.0"), "1.1.0", &[list, "GET manifests/1.2.0", "GET manifests/1.1.0"][..]),
+        // It may have been moved before it was written.
+        (&criteria, runs("1.0.0"), "1.1.0", &[list, "HEAD manifests/1.1.0"]),
+        (&criteria, runs("1.1.0"), "1.1.0", &[list]),
+        (&criteria, later("1.1.0"), "1.2.0", &[list, "HEAD manifests/1.2.0"]),
+        (&criteria, later("1.2.0"), "1.2.0", &[list]),
+        (&for_arm(), runs("1.2.0"), "1.2.0", &[list]),
+        // A lower one might take the place of what no longer suits.
+        (&downgrade, runs("1.2.0"), "1.2.0", &[list, "HEAD manifests/1.2.0"]),
+    ] {
+        assert_eq!(at(criteria, question), (tag.to_owned(), strings(asked)), "{criteria:?}");
+    }
 }
 
 /// Neither how old a tag is that lacks a platform, nor anything about those below the first that suits.

@@ -17,6 +17,9 @@ use crate::files::{Files, is_pattern};
 use crate::policy::DIGEST;
 use crate::work::{Spot, Update};
 
+/// What a kustomization may be called.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
 /// What is chosen for an image.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choice {
@@ -24,6 +27,8 @@ pub(super) struct Choice {
     pub(super) digest: Option<String>,
     reason: String,
     pub(super) warnings: Vec<String>,
+    pub(super) old_labels: BTreeMap<String, String>,
+    pub(super) new_labels: BTreeMap<String, String>,
 }
 
 impl Choice {
@@ -34,7 +39,8 @@ impl Choice {
             None if decision.decisions.is_empty() => "the repository has no tags".to_owned(),
             None => format!("none of {} tags may be chosen", decision.decisions.len()),
         };
-        Self { tag: decision.chosen.clone(), digest: None, reason, warnings: decision.warnings.clone() }
+        let (tag, warnings) = (decision.chosen.clone(), decision.warnings.clone());
+        Self { tag, reason, warnings, ..Self::default() }
     }
 }
 
@@ -71,10 +77,11 @@ impl<'b> Sought<'b> {
                 false => vec![spot.path.clone()],
             };
             for path in paths {
-                let text = match texts.get(&path)? {
-                    Some(text) => text,
-                    None if target.creates_file && spot.creates => "",
-                    None => return Err(Error::input(format!("there is no file `{path}`"))),
+                let text = match texts.get(&path) {
+                    Ok(Some(text)) => text,
+                    Ok(None) if target.creates_file && spot.creates => "",
+                    Ok(None) => return Err(Error::input(format!("there is no file `{path}`"))),
+                    Err(error) => return Err(texts.hinted(error, target, &path)),
                 };
                 let standing = edit::current(target, &Source { path: &path, text }, &request)?;
                 places.push(Place { target, spot, path, request: request.clone(), standing });
@@ -111,6 +118,15 @@ impl<'b> Sought<'b> {
         digests.all(|digest| digest == first).then_some(first)
     }
 
+    /// What stands where another version is chosen.
+    pub(super) fn replaced(&self, tag: &str, digest: Option<&str>) -> Option<&Standing> {
+        let standing = self.standing.first()?;
+        let is_other = |standing: &Standing| {
+            standing.tag != tag || digest.is_some_and(|digest| standing.digest != digest)
+        };
+        self.standing.iter().any(is_other).then_some(standing)
+    }
+
     /// Writes the chosen version into the texts, everywhere or nowhere.
     pub(super) fn edit(
         self,
@@ -119,7 +135,8 @@ impl<'b> Sought<'b> {
         is_held: &dyn Fn(&Change) -> bool,
     ) -> Result<Outcome> {
         let Some(tag) = &choice.tag else { return Ok(Outcome::NoChoice(choice.reason)) };
-        let new = Changed { tag: Some(tag.clone()), digest: choice.digest.clone(), ..Changed::default() };
+        let new =
+            Changed { tag: Some(tag.clone()), digest: choice.digest.clone(), labels: choice.new_labels };
         let version = Version::parse(&format!("{}:{}", self.update.image, new.full()))?;
         let before = texts.snapshot(self.places.iter().map(|place| place.path.as_str()));
         let edits = match self.write(&version, &new, texts) {
@@ -138,7 +155,7 @@ impl<'b> Sought<'b> {
             image: self.repository.to_string(),
             alias: Some(self.update.name.clone()).filter(|name| *name != self.update.image),
             application: self.update.application.clone(),
-            old: Changed { tag: some(old.tag), digest: some(old.digest), ..Changed::default() },
+            old: Changed { tag: some(old.tag), digest: some(old.digest), labels: choice.old_labels },
             new,
             edits,
             reason: choice.reason,
@@ -225,6 +242,16 @@ impl<'f> Texts<'f> {
             self.read.insert(path.to_owned(), (text, None));
         }
         Ok(self.read.get(path).and_then(|(old, new)| new.as_deref().or(old.as_deref())))
+    }
+
+    /// What to write instead where the folder of a kustomization is named, as other tools have it.
+    fn hinted(&mut self, error: Error, target: &Target, path: &str) -> Error {
+        let mut inside = KUSTOMIZATIONS.iter().map(|name| format!("{}/{name}", path.trim_end_matches('/')));
+        match inside.find(|inside| target.name == "kustomization" && matches!(self.get(inside), Ok(Some(_))))
+        {
+            Some(inside) => error.hint(format!("that is a folder; the file in it is `{inside}`")),
+            None => error,
+        }
     }
 
     fn list(&mut self, pattern: &str) -> Result<Vec<String>> {

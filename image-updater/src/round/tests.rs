@@ -50,7 +50,7 @@ fn plan_unless(updates: &str, files: &Memory, is_held: &dyn Fn(&Change) -> bool)
         (repository, from_json(list, "tags.json").unwrap())
     });
     let look = Look::recorded(HashMap::from(lists));
-    let round = Round { look: &look, now: Timestamp::UNIX_EPOCH };
+    let round = Round { look: &look, now: Timestamp::UNIX_EPOCH, with_labels: false };
     round.plan_unless(&config.batch, files, is_held)
 }
 

@@ -49,7 +49,9 @@ fn what_is_wrong_with_the_configuration_is_said_before_anything_is_asked() {
 fn a_server_that_cannot_be_used_is_one_error() {
     let world = World::usual();
     world.configure("  branch: gone\n");
-    fails(&world.run(&["update", "--push"]), "the repository has no branch `gone`");
+    let outcome = world.run(&["update", "--push"]);
+    fails(&outcome, "the repository has no branch `gone`");
+    assert!(outcome.stderr.contains("hint: push a first commit to it"), "{}", outcome.stderr);
     world.configure("");
     world.config.hook("pre-receive", "echo 'no commits on Fridays' >&2; exit 1");
     fails(&world.run(&["update", "--push"]), "no commits on Fridays");
@@ -60,6 +62,40 @@ fn a_server_that_cannot_be_used_is_one_error() {
     world.folder.write("git-login", "");
     fails(&world.run(&["update", "--push"]), "it holds no `user:password`");
     assert_eq!(world.config.subjects("main"), ["change"]);
+}
+
+#[test]
+fn a_tag_that_is_watched_and_not_there_is_an_error() {
+    let world = World::usual();
+    let image = format!("{}:main", world.registry.image("app"));
+    let watched = [(&*image, "app/values.yaml", "  policy: {strategy: digest}\n")];
+    world.configure_all("", &watched);
+    let outcome = world.run(&["update", "--push"]);
+    fails(&outcome, "has no tag `main` to watch");
+    assert!(outcome.stderr.contains("--> image-updater.yaml:11:12"), "{}", outcome.stderr);
+    assert_eq!(world.values("main"), VALUES);
+    world.registry.has("app", &["main"]);
+    world.update(&["--push"]);
+    assert!(world.values("main").contains("main@sha256:"), "{}", world.values("main"));
+}
+
+/// As Argo CD Image Updater has it: `kustomization:overlays/prod`.
+#[test]
+fn the_folder_of_a_kustomization_is_not_its_file() {
+    let kustomization = "images:\n- name: x\n  newTag: 1.0.0\n";
+    let world = World::with(&[("overlays/prod/kustomization.yml", kustomization)]);
+    world.registry.has("app", &["1.0.0"]);
+    let image = world.registry.image("app");
+    world.folder.write(
+        "image-updater.yaml",
+        &(world.head("")
+            + &format!(
+                "updates:\n- images: [{{image: '{image}', name: x}}]\n  targets: [{{kind: kustomization, path: overlays/prod}}]\n"
+            )),
+    );
+    let outcome = world.run(&["update", "--push"]);
+    fails(&outcome, "`overlays/prod`");
+    assert!(outcome.stderr.contains("file in it is `overlays/prod/kustomization.yml`"), "{}", outcome.stderr);
 }
 
 #[test]

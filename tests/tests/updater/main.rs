@@ -28,7 +28,7 @@ struct World {
     registry: TagServer,
 }
 
-/// A registry's lists of tags, which have validators and come in pages of a hundred.
+/// A registry's lists of tags, which have validators and come in pages of a hundred, and its images.
 struct TagServer {
     stand_in: StandIn,
     tags: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
@@ -64,6 +64,13 @@ impl TagServer {
 
 fn answer(request: &Request, tags: &BTreeMap<String, Vec<String>>, unchanged: &AtomicUsize) -> Reply {
     const PAGE: usize = 100;
+    if let Some((_, tag)) = request.path.split_once("/manifests/") {
+        let is_there = tags.values().flatten().any(|known| known == tag);
+        return if is_there { manifest(tag) } else { Reply::new(404) };
+    }
+    if let Some((_, digest)) = request.path.split_once("/blobs/") {
+        return blob(digest, tags.values().flatten().cloned());
+    }
     let name = request.path.strip_prefix("/v2/").and_then(|path| path.strip_suffix("/tags/list"));
     let Some((name, all)) = name.and_then(|name| Some((name, tags.get(name)?))) else {
         return Reply::new(404).body(r#"{"errors":[{"code":"NAME_UNKNOWN"}]}"#);
@@ -82,6 +89,39 @@ fn answer(request: &Request, tags: &BTreeMap<String, Vec<String>>, unchanged: &A
         None => reply,
     };
     reply.body(serde_json::json!({"name": name, "tags": page}).to_string())
+}
+
+/// An image for one platform, old enough for everybody, that says where it comes from.
+fn configuration(tag: &str) -> String {
+    serde_json::json!({
+        "os": "linux", "architecture": "arm64", "created": "2024-01-01T00:00:00Z",
+        "config": {"Labels": {
+            "org.opencontainers.image.source": "https://github.com/acme/app",
+            "org.opencontainers.image.revision": format!("of-{tag}"),
+        }},
+    })
+    .to_string()
+}
+
+fn manifest(tag: &str) -> Reply {
+    let configuration = configuration(tag);
+    let media_type = "application/vnd.oci.image.manifest.v1+json";
+    let manifest = serde_json::json!({
+        "schemaVersion": 2,
+        "mediaType": media_type,
+        "config": {
+            "mediaType": "application/vnd.oci.image.config.v1+json",
+            "digest": registry::Digest::of(configuration.as_bytes()).as_str(),
+            "size": configuration.len(),
+        },
+        "layers": [],
+    });
+    Reply::new(200).header(format!("Content-Type: {media_type}")).body(manifest.to_string())
+}
+
+fn blob(digest: &str, mut tags: impl Iterator<Item = String>) -> Reply {
+    let is_it = |tag: &String| registry::Digest::of(configuration(tag).as_bytes()).as_str() == digest;
+    tags.find(is_it).map_or_else(|| Reply::new(404), |tag| Reply::new(200).body(configuration(&tag)))
 }
 
 impl World {

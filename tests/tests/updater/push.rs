@@ -41,6 +41,22 @@ fn the_first_run_pushes_and_the_second_has_nothing_to_do() {
     world.config.check();
 }
 
+/// What the cache knows of the tag that runs is enough: no answer could change anything.
+#[test]
+fn platforms_and_ages_cost_nothing_while_nothing_happens() {
+    let world = World::usual();
+    let policy = "  policy: {platforms: [linux/arm64], minAge: 3d}\n";
+    world.configure_all("", &[(&world.registry.image("app"), "app/values.yaml", policy)]);
+    world.update(&["--push"]);
+    assert_eq!(world.values("main"), VALUES.replace("1.0.0", "1.1.0"));
+    let requests = world.registry.stand_in.requests();
+    assert_eq!(requests[..2], ["GET /v2/app/tags/list", "GET /v2/app/manifests/1.1.0"]);
+    assert!(requests[2].starts_with("GET /v2/app/blobs/sha256:") && requests.len() == 3, "{requests:?}");
+    world.update(&["--push"]);
+    assert_eq!(world.registry.stand_in.requests(), ["GET /v2/app/tags/list"]);
+    assert_eq!(world.registry.unchanged(), 1);
+}
+
 #[test]
 fn what_two_documents_name_is_listed_once() {
     let world = World::usual();
@@ -190,7 +206,9 @@ fn nothing_is_pushed_by_a_look() {
     world.configure("");
     let check = world.run(&["check"]);
     assert_eq!(check.code, Some(10), "{}", check.stderr);
-    let dry = world.update(&["--dry-run"]);
-    assert!(dry.stdout.contains("-  tag: 1.0.0 # ours\n+  tag: 1.1.0 # ours\n"), "{}", dry.stdout);
+    for arguments in [&["--dry-run"][..], &["--push", "--dry-run"], &["--pr", "--dry-run"]] {
+        let dry = world.update(arguments);
+        assert!(dry.stdout.contains("-  tag: 1.0.0 # ours\n+  tag: 1.1.0 # ours\n"), "{}", dry.stdout);
+    }
     assert_eq!(world.config.subjects("main"), ["change"]);
 }

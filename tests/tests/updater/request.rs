@@ -68,18 +68,22 @@ fn answer(request: &Request, pulls: &mut Vec<Value>) -> Reply {
     Reply::new(200).header("Content-Type: application/json").body(answer.to_string())
 }
 
+const BODY: &str = "{% for change in changes %}{{ change.new }}{% if change.compare %} {{ change.compare | link(text='changes') }}{% endif %}\n{% endfor %}";
+
 #[test]
 fn a_request_is_opened_kept_up_to_date_and_not_opened_again_once_it_was_turned_down() {
     let (world, forge) = (World::usual(), Forge::start());
     world.folder.write("forge-token", TOKEN);
-    world.folder.write("body.md", "{% for change in changes %}{{ change.new }}\n{% endfor %}");
+    world.folder.write("body.md", BODY);
     world.configure(&forge.git("    title: 'Update {{ .AppName }}'\n    body: body.md\n"));
     let outcome = world.update(&["--pr"]);
     assert!(outcome.stderr.contains("opened the request: https://forge.test/pulls/1"), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains(TOKEN));
     let pull = forge.pulls.lock().unwrap()[0].clone();
     assert_eq!((&pull["title"], &pull["base"]["ref"]), (&json!("Update config"), &json!("main")));
-    assert!(pull["body"].as_str().unwrap().starts_with("1\\.1\\.0\n"), "{pull}");
+    // As the labels of the images have it.
+    let linked = "1\\.1\\.0 [changes](<https://github.com/acme/app/compare/of-1.0.0...of-1.1.0>)\n";
+    assert!(pull["body"].as_str().unwrap().starts_with(linked), "{pull}");
     let branch = pull["head"]["ref"].as_str().unwrap().to_owned();
     assert!(branch.starts_with("image-updater-"), "{branch}");
     assert_eq!(world.values(&branch), VALUES.replace("1.0.0", "1.1.0"));
