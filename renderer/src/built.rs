@@ -44,6 +44,13 @@ pub(crate) struct Warnings {
     application: Vec<argocd::Warning>,
 }
 
+impl Warnings {
+    /// Whether a chart comes out different each time it is rendered.
+    pub(crate) fn is_unstable(&self) -> bool {
+        self.chart.iter().any(|warning| warning.code == helm_lite::Code::Unstable)
+    }
+}
+
 impl Built {
     /// What is not wrong but surely not meant.
     pub(crate) fn warnings(&self) -> Warnings {

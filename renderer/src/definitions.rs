@@ -1,7 +1,7 @@
-//! Finds CustomResourceDefinitions in a folder.
+//! Finds CustomResourceDefinitions in a folder, and projects of Argo CD.
 //!
 //! In: a file or folder. Out: the definitions in it, and in what else is read of the files. Only files that speak of
-//! definitions are parsed, so that a whole repository can be looked through. In a folder what is no YAML is passed over:
+//! them are parsed, so that a whole repository can be looked through. In a folder what is no YAML is passed over:
 //! templates of charts look like it.
 
 use std::path::{Path, PathBuf};
@@ -14,8 +14,19 @@ use yamltree::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 
-/// What every definition says.
-const SIGN: &[u8] = b"CustomResourceDefinition";
+/// Objects that are looked for.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// What each of them says.
+    sign: &'static [u8],
+    is_one: fn(&Object) -> bool,
+}
+
+const DEFINITIONS: Wanted = Wanted { sign: b"CustomResourceDefinition", is_one: Object::is_crd };
+const PROJECTS: Wanted = Wanted {
+    sign: b"AppProject",
+    is_one: |object| object.kind() == "AppProject" && object.group() == "argoproj.io",
+};
 
 /// No repository is deeper.
 const MAX_DEPTH: usize = 64;
@@ -34,12 +45,25 @@ pub(crate) fn default_folders() -> Vec<PathBuf> {
 /// # Errors
 /// A path that is not there, and a file that is no YAML.
 pub(crate) fn find(path: &Path) -> Result<Vec<Object>> {
-    let mut search = Search { disk: Disk::new(), found: Vec::new() };
+    look_for(DEFINITIONS, path)
+}
+
+/// The projects in a file or folder.
+///
+/// # Errors
+/// A path that is not there, and a file that is no YAML.
+pub(crate) fn find_projects(path: &Path) -> Result<Vec<Object>> {
+    look_for(PROJECTS, path)
+}
+
+fn look_for(wanted: Wanted, path: &Path) -> Result<Vec<Object>> {
+    let mut search = Search { wanted, disk: Disk::new(), found: Vec::new() };
     search.look(path, 0)?;
     Ok(search.found)
 }
 
 struct Search {
+    wanted: Wanted,
     disk: Disk,
     found: Vec<Object>,
 }
@@ -84,14 +108,14 @@ impl Search {
 
     fn file(&mut self, path: &Path, real: &Path) -> Result<()> {
         let bytes = self.disk.read(real).map_err(|error| Error::io("read", path, &error))?;
-        if !bytes.windows(SIGN.len()).any(|window| window == SIGN) {
+        if memchr::memmem::find(&bytes, self.wanted.sign).is_none() {
             return Ok(());
         }
         let name = self.disk.display(path);
         let text = std::str::from_utf8(&bytes)
             .map_err(|_| Error::new(ErrorKind::Input, format!("`{name}` is no text: it is not UTF-8")))?;
         let objects = objects::read(&Arc::new(Source { name, text: text.into() }))?;
-        self.found.extend(objects.into_iter().filter(Object::is_crd));
+        self.found.extend(objects.into_iter().filter(self.wanted.is_one));
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ mod functions;
 pub mod git;
 mod homes;
 mod inflate;
+mod linting;
 mod manifests;
 mod output;
 mod progress;

@@ -35,6 +35,6 @@ pub use fields::At;
 pub use model::{
     Application, Automated, Destination, IgnoreDifferences, SyncPolicy, SyncSource, is_application,
 };
-pub use render::{Overrides, Rendered, RenderedSource, World, render};
+pub use render::{Overrides, Rendered, RenderedSource, World, cluster, render};
 pub use source::{Directory, Helm, HelmFileParameter, HelmParameter, Kustomize, Plugin, Replica, Source};
 pub use value_files::ValueFile;

@@ -88,7 +88,7 @@ pub struct RenderedSource {
 pub fn render<E: Engines>(application: &Application, world: &World<'_, E>) -> Result<Rendered, E::Error> {
     let mut warnings = application.warnings.clone();
     check_sources(application)?;
-    let cluster = cluster(application, world)?;
+    let cluster = cluster(application, world.context, world.overrides)?;
     let project = project(application, &cluster, world, &mut warnings)?;
     let filter = ResourceFilter::new(&world.context.settings)?;
     let references = references(application, world)?;
@@ -140,14 +140,15 @@ fn check_sources(application: &Application) -> Result<()> {
     Ok(())
 }
 
-fn cluster<E>(application: &Application, world: &World<'_, E>) -> Result<Cluster> {
-    let found = clusters::of(application, world.context);
+/// The cluster that an Application goes to.
+///
+/// # Errors
+/// If the context does not have it, or the Application names none.
+pub fn cluster(application: &Application, context: &Context, overrides: &Overrides) -> Result<Cluster> {
+    let found = clusters::of(application, context);
     let destination = &application.destination;
     let mut cluster = match found {
-        Err(_)
-            if world.overrides.any_cluster
-                && destination.server.is_empty() != destination.name.is_empty() =>
-        {
+        Err(_) if overrides.any_cluster && destination.server.is_empty() != destination.name.is_empty() => {
             Cluster {
                 name: destination.name.clone(),
                 server: destination.server.clone(),
@@ -156,10 +157,10 @@ fn cluster<E>(application: &Application, world: &World<'_, E>) -> Result<Cluster
         }
         found => found?,
     };
-    if let Some(version) = &world.overrides.kube_version {
+    if let Some(version) = &overrides.kube_version {
         cluster.kube_version.clone_from(version);
     }
-    if let Some(versions) = &world.overrides.api_versions {
+    if let Some(versions) = &overrides.api_versions {
         cluster.api_versions.clone_from(versions);
     }
     Ok(cluster)

@@ -108,6 +108,14 @@ pub enum Reason {
     Unknown,
 }
 
+/// What Argo CD passes over in silence in an object's annotations: hooks, waves and policies that it does not know.
+#[must_use]
+pub fn annotation_warnings(object: &Object) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    lint::check(object, &mut warnings);
+    warnings
+}
+
 impl<'o> Plan<'o> {
     /// Plans a sync of objects.
     #[must_use]

@@ -13,6 +13,7 @@ mod findings;
 pub(crate) mod flags;
 mod helm;
 mod kustomize;
+mod lint;
 mod man;
 mod plan;
 pub(crate) mod program;
@@ -65,6 +66,8 @@ enum Command {
     Diff(diff::Arguments),
     /// Hold manifests against the schemas of Kubernetes and of CRDs
     Validate(validate::Arguments),
+    /// Find what will go wrong with manifests and Applications
+    Lint(lint::Arguments),
     /// Plugins of Argo CD
     #[command(subcommand)]
     Cmp(cmp::Command),
@@ -190,6 +193,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Context(command) => context::run(&command, reporter),
         Command::Diff(arguments) => diff::run(&arguments, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
+        Command::Lint(arguments) => lint::run(&arguments, reporter),
         Command::Cmp(command) => cmp::run(command, reporter),
         Command::Appset(command) => appset::run(&command, reporter),
         Command::Completion(arguments) => completion::run(&arguments, Cli::command(), "renderer"),

@@ -140,7 +140,7 @@ fn one(renderer: &Renderer, path: &Path) -> Done {
 }
 
 /// The folders and files to render.
-fn found(places: &[PathBuf], files: &dyn Files) -> BTreeSet<PathBuf> {
+pub(crate) fn found(places: &[PathBuf], files: &dyn Files) -> BTreeSet<PathBuf> {
     let mut search =
         Search { files, seen: HashSet::new(), overlays: BTreeMap::new(), charts: BTreeSet::new() };
     let mut named = BTreeSet::new();

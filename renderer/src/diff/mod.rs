@@ -5,7 +5,7 @@
 //! it rendered there too. What is unaffected is counted.
 
 mod applications;
-mod folders;
+pub(crate) mod folders;
 mod plan;
 mod side;
 mod targets;

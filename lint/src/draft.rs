@@ -1,0 +1,88 @@
+//! A finding on its way: it still knows its object, by which it may be suppressed.
+
+use argocd::objects::Object;
+use findings::{Finding, Severity};
+use yamltree::{Node, Place};
+
+use crate::known::Known;
+use crate::rules::Check;
+
+/// What a rule has found.
+#[derive(Debug)]
+pub(crate) struct Draft<'s> {
+    /// The number of the target.
+    pub(crate) target: usize,
+    pub(crate) target_name: &'s str,
+    pub(crate) severity: Severity,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) place: Option<Place>,
+    pub(crate) object: Option<&'s Object>,
+    pub(crate) field: Option<String>,
+}
+
+impl<'s> Draft<'s> {
+    /// Something about an object.
+    pub(crate) fn new(known: &Known<'s>, target: usize, object: &'s Object, severity: Severity) -> Self {
+        Self {
+            target,
+            target_name: &known.set.targets[target].name,
+            severity,
+            message: String::new(),
+            hint: None,
+            place: object.place(),
+            object: Some(object),
+            field: None,
+        }
+    }
+
+    /// The sentence.
+    pub(crate) fn says(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// What to do about it, where the rule's own advice is not the best.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The field that it is about, and its node.
+    pub(crate) fn field(mut self, path: impl Into<String>, node: &Node) -> Self {
+        self.place = self.object.and_then(|object| object.place_of(node)).or(self.place);
+        self.field = Some(path.into());
+        self
+    }
+
+    /// Where it is.
+    pub(crate) fn at(mut self, place: Option<Place>) -> Self {
+        self.place = place.or(self.place);
+        self
+    }
+
+    pub(crate) fn finding(self, check: &Check) -> Finding {
+        Finding {
+            rule: check.rule,
+            severity: self.severity,
+            message: self.message,
+            hint: Some(self.hint.unwrap_or_else(|| check.fix.to_owned())),
+            place: self.place,
+            object: self.object.map(titled),
+            field: self.field,
+            target: self.target_name.to_owned(),
+        }
+    }
+}
+
+/// An object as a person is told of it: `Deployment shop/web`.
+pub(crate) fn titled(object: &Object) -> String {
+    let name = match object.name() {
+        "" => format!("{}*", object.generate_name()),
+        name => name.to_owned(),
+    };
+    match object.namespace() {
+        "" => format!("{} {name}", object.kind()),
+        namespace => format!("{} {namespace}/{name}", object.kind()),
+    }
+}

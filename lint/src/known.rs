@@ -1,0 +1,246 @@
+//! What is known of a set, found once for all rules.
+//!
+//! In: a set. Out: its objects by kind and name, the kinds that it defines, and what its texts mention.
+
+use std::collections::{HashMap, HashSet};
+
+use argocd::objects::{Object, Scopes};
+use yamltree::{Kind, Node};
+
+use crate::pods;
+use crate::set::{Set, Target};
+
+/// What is known.
+#[derive(Debug)]
+pub(crate) struct Known<'s> {
+    pub(crate) set: &'s Set,
+    /// The targets that define a kind, by its group and name; none of them where it is known beside.
+    defined: HashMap<(&'s str, &'s str), Vec<usize>>,
+    /// The namespaces of objects, by cluster, kind and name. Of core kinds only.
+    named: HashMap<(&'s str, &'s str, &'s str), Vec<&'s str>>,
+    /// Custom resources of operators by cluster: what these make is often named after them.
+    custom: HashMap<&'s str, Vec<&'s str>>,
+    /// Words in texts that programs read, by cluster: what they name, they may make.
+    words: HashMap<&'s str, HashSet<&'s str>>,
+    /// Words in what is there to have Secrets made, by cluster.
+    secret_words: HashMap<&'s str, HashSet<&'s str>>,
+}
+
+/// What becomes of a custom resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Nothing else: it is a rule or a description.
+    Passive,
+    /// Secrets that it names.
+    Secrets,
+    /// Anything.
+    Operator,
+}
+
+/// Groups of custom resources of which no ConfigMaps, Secrets, accounts, claims or Services come.
+const PASSIVE_GROUPS: &[&str] = &[
+    "argoproj.io",
+    "autoscaling.k8s.io",
+    "cloud.google.com",
+    "gateway.networking.k8s.io",
+    "keda.sh",
+    "kyverno.io",
+    "networking.gke.io",
+    "networking.istio.io",
+    "policies.kyverno.io",
+    "policy.linkerd.io",
+    "route.openshift.io",
+    "security.istio.io",
+    "snapshot.storage.k8s.io",
+    "traefik.containo.us",
+    "traefik.io",
+];
+
+/// Kinds of which there come none, in groups that have others.
+const PASSIVE_KINDS: &[&str] = &[
+    "AlertmanagerConfig",
+    "PodMonitor",
+    "PodMonitoring",
+    "Probe",
+    "PrometheusRule",
+    "ScrapeConfig",
+    "ServiceMonitor",
+    "VMPodScrape",
+    "VMRule",
+    "VMServiceScrape",
+];
+
+/// Groups of what makes Secrets and nothing else.
+const SECRET_GROUPS: &[&str] =
+    &["bitnami.com", "cert-manager.io", "external-secrets.io", "isindir.github.com", "secrets.hashicorp.com"];
+
+/// The groups of Kubernetes itself whose names look like those of custom resources.
+const OWN_SUFFIX: &str = ".k8s.io";
+
+impl<'s> Known<'s> {
+    pub(crate) fn of(set: &'s Set) -> Self {
+        let mut known = Self {
+            set,
+            defined: HashMap::new(),
+            named: HashMap::new(),
+            custom: HashMap::new(),
+            words: HashMap::new(),
+            secret_words: HashMap::new(),
+        };
+        for definition in &set.definitions {
+            known.defined.entry(kind_defined_by(definition)).or_default();
+        }
+        for (at, target) in set.targets.iter().enumerate() {
+            for object in &target.objects {
+                known.take(at, target.realm(), object);
+            }
+        }
+        known
+    }
+
+    fn take(&mut self, target: usize, realm: &'s str, object: &'s Object) {
+        if object.is_crd() {
+            self.defined.entry(kind_defined_by(object)).or_default().push(target);
+            return;
+        }
+        if object.group().is_empty() {
+            let key = (realm, object.kind(), object.name());
+            self.named.entry(key).or_default().push(object.namespace());
+        }
+        let words = self.words.entry(realm).or_default();
+        if is_custom(object.group()) {
+            match role(object) {
+                Role::Passive => {}
+                Role::Secrets => add_words(object.node(), self.secret_words.entry(realm).or_default()),
+                Role::Operator => {
+                    self.custom.entry(realm).or_default().push(object.name());
+                    add_words(object.node(), words);
+                }
+            }
+            if object.kind() != "Rollout" {
+                return;
+            }
+        }
+        for part in [&["metadata", "annotations"][..], &["data"], &["rules"]] {
+            let is_read = part != ["data"] || object.kind() == "ConfigMap";
+            if let Some(node) = object.node().lookup(part).filter(|_| is_read) {
+                add_words(node, words);
+            }
+        }
+        for container in pods::containers(object) {
+            for part in ["args", "command"] {
+                if let Some(node) = container.node.get(part) {
+                    add_words(node, words);
+                }
+            }
+            for variable in container.node.get("env").and_then(Node::items).into_iter().flatten() {
+                if let Some(value) = variable.get("value") {
+                    add_words(value, words);
+                }
+            }
+        }
+    }
+
+    /// All objects, each with the number of its target.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (usize, &'s Target, &'s Object)> + use<'s> {
+        let set = self.set;
+        let targets = set.targets.iter().enumerate();
+        targets.flat_map(|(at, target)| target.objects.iter().map(move |object| (at, target, object)))
+    }
+
+    /// The targets that define a kind; `None` where nothing does.
+    pub(crate) fn definers<'a>(&'a self, group: &'a str, kind: &'a str) -> Option<&'a [usize]> {
+        self.defined.get(&(group, kind)).map(Vec::as_slice)
+    }
+
+    /// Whether there is an object of a core kind. One without a namespace is in that of the release, whichever it is.
+    pub(crate) fn has(&self, realm: &str, kind: &str, namespace: &str, name: &str) -> bool {
+        let found = self.named.get(&(realm, kind, name));
+        let is_it = |of: &&str| namespace.is_empty() || of.is_empty() || *of == namespace;
+        found.is_some_and(|namespaces| namespaces.iter().any(is_it))
+    }
+
+    /// The names of a cluster's objects of a core kind.
+    pub(crate) fn names(&self, realm: &str, kind: &str) -> impl Iterator<Item = &'s str> {
+        self.named.keys().filter(move |(in_realm, of, _)| *in_realm == realm && *of == kind).map(|key| key.2)
+    }
+
+    /// Whether a program of the cluster is told a name, so that it may make what has it.
+    pub(crate) fn mentions(&self, realm: &str, kind: &str, name: &str) -> bool {
+        let has = |words: &HashMap<&str, HashSet<&str>>| words.get(realm).is_some_and(|it| it.contains(name));
+        has(&self.words) || kind == "Secret" && has(&self.secret_words)
+    }
+
+    /// Whether a name has that of a custom resource at its beginning or end.
+    pub(crate) fn is_of_custom(&self, realm: &str, name: &str) -> bool {
+        let is_part = |custom: &&str| {
+            let after = name.strip_prefix(*custom);
+            let before = name.strip_suffix(*custom).filter(|_| !custom.is_empty());
+            after.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+                || before.is_some_and(|rest| rest.ends_with(['-', '.']))
+        };
+        self.custom.get(realm).is_some_and(|all| all.iter().any(is_part))
+    }
+
+    /// Which kinds of a target's objects belong to the cluster.
+    pub(crate) fn scopes(&self, target: usize) -> Scopes {
+        Scopes::of(&self.set.targets[target].objects)
+    }
+}
+
+/// Whether a group can only be there by a CRD or another API server.
+pub(crate) fn is_custom(group: &str) -> bool {
+    const OF_CRDS: [&str; 3] = ["gateway.networking.k8s.io", "snapshot.storage.k8s.io", "metrics.k8s.io"];
+    // Beside those of Kubernetes, kubernetes-sigs has groups by CRDs, which are two words long.
+    let own = group.strip_suffix(OWN_SUFFIX);
+    let is_own = own.is_some_and(|first| !first.contains('.') || first.ends_with("apiserver"));
+    let is_own = is_own || matches!(group, "rbac.authorization.k8s.io" | "flowcontrol.apiserver.k8s.io");
+    group.contains('.') && (!is_own || OF_CRDS.contains(&group))
+}
+
+fn role(object: &Object) -> Role {
+    if PASSIVE_GROUPS.contains(&object.group()) || PASSIVE_KINDS.contains(&object.kind()) {
+        Role::Passive
+    } else if SECRET_GROUPS.contains(&object.group()) {
+        Role::Secrets
+    } else {
+        Role::Operator
+    }
+}
+
+fn kind_defined_by(definition: &Object) -> (&str, &str) {
+    (definition.text_at(&["spec", "group"]), definition.text_at(&["spec", "names", "kind"]))
+}
+
+/// Adds the words of all texts: what is made of letters, digits, dots and dashes.
+fn add_words<'s>(node: &'s Node, words: &mut HashSet<&'s str>) {
+    match &node.kind {
+        Kind::Scalar(text) => {
+            let is_between =
+                |character: char| !(character.is_ascii_alphanumeric() || "-.".contains(character));
+            words.extend(text.split(is_between).filter(|word| !word.is_empty()));
+        }
+        Kind::Sequence(items) => items.iter().for_each(|item| add_words(item, words)),
+        Kind::Mapping(entries) => entries.iter().for_each(|entry| add_words(&entry.value, words)),
+        Kind::Alias(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_kubernetes_are_told_from_those_of_crds() {
+        for group in
+            ["", "apps", "policy", "networking.k8s.io", "rbac.authorization.k8s.io", "storage.k8s.io"]
+        {
+            assert!(!is_custom(group), "{group}");
+        }
+        for group in
+            ["monitoring.coreos.com", "gateway.networking.k8s.io", "snapshot.storage.k8s.io", "argoproj.io"]
+        {
+            assert!(is_custom(group), "{group}");
+        }
+    }
+}

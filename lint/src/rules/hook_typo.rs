@@ -1,0 +1,34 @@
+//! Hooks, waves and delete policies that Argo CD does not know and passes over in silence.
+
+use argocd::Code;
+use argocd::sync;
+use findings::{Rule, Severity};
+
+use super::Check;
+use crate::draft::Draft;
+use crate::known::Known;
+
+pub(super) const CHECK: Check = Check {
+    rule: &Rule {
+        code: "LINT003",
+        name: "hook-typo",
+        meaning: "Argo CD says nothing of a hook, wave or delete policy that it does not know: a hook with a typo is \
+                  never applied at all.",
+    },
+    fix: "see the phases and waves with `renderer plan`",
+    run,
+};
+
+fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+    for (at, _, object) in known.objects() {
+        for warning in sync::annotation_warnings(object) {
+            let severity =
+                if warning.code == Code::NeverApplied { Severity::Error } else { Severity::Warning };
+            let draft = Draft::new(known, at, object, severity).says(warning.message).at(warning.place);
+            drafts.push(match warning.hint {
+                Some(hint) => draft.hint(hint),
+                None => draft,
+            });
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The rules, each in its file.
+//!
+//! A rule is given what is known of a set and adds what it finds. Which severity a finding has, is the rule's to say:
+//! an error will not work, a warning is surely not meant, a note may be right.
+
+mod argocd_namespace;
+mod cascading_applications;
+mod deprecated_api;
+mod hook_typo;
+mod literal_secret;
+mod missing_definition;
+mod missing_reference;
+mod mutable_image;
+mod mutable_revision;
+mod project_denial;
+mod removed_api;
+mod replicas_under_autoscaler;
+mod shared_object;
+
+use findings::Rule;
+
+use crate::draft::Draft;
+use crate::known::Known;
+
+/// A rule, with what it does.
+#[derive(Debug)]
+pub struct Check {
+    /// Its code, its name and what it is about.
+    pub rule: &'static Rule,
+    /// What to do about what it finds.
+    pub fix: &'static str,
+    /// Finds it.
+    pub(crate) run: for<'s> fn(&Known<'s>, &mut Vec<Draft<'s>>),
+}
+
+impl Check {
+    /// Whether a code or a name is the rule's.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.rule.code.eq_ignore_ascii_case(name) || self.rule.name == name
+    }
+}
+
+/// All rules, in the order of their codes.
+pub const RULES: &[Check] = &[
+    replicas_under_autoscaler::CHECK,
+    missing_definition::CHECK,
+    hook_typo::CHECK,
+    literal_secret::CHECK,
+    mutable_image::CHECK,
+    mutable_revision::CHECK,
+    cascading_applications::CHECK,
+    shared_object::CHECK,
+    missing_reference::CHECK,
+    deprecated_api::CHECK,
+    removed_api::CHECK,
+    project_denial::CHECK,
+    argocd_namespace::CHECK,
+    UNUSED_SUPPRESSION,
+];
+
+/// What is suppressed and is not there: found when all others have been.
+pub(crate) const UNUSED_SUPPRESSION: Check = Check {
+    rule: &Rule {
+        code: "LINT014",
+        name: "unused-suppression",
+        meaning: "A finding is suppressed that there is not, so that the next one of its kind would go unseen.",
+    },
+    fix: "remove it",
+    run: |_, _| {},
+};
+
+/// The rule of a code or name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Check> {
+    RULES.iter().find(|check| check.is_called(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_numbered_and_mean_something() {
+        for (at, check) in RULES.iter().enumerate() {
+            assert_eq!(check.rule.code, format!("LINT{:03}", at + 1));
+            assert!(check.rule.meaning.ends_with('.'), "{}", check.rule.code);
+            assert!(find(check.rule.name).is_some() && find(&check.rule.code.to_lowercase()).is_some());
+        }
+        assert!(find("LINT999").is_none());
+    }
+}

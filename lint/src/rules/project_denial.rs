@@ -1,0 +1,76 @@
+//! What projects do not permit their Applications.
+
+use argocd::Error;
+use argocd::project::{self, Projects};
+use findings::{Rule, Severity};
+
+use super::Check;
+use crate::draft::Draft;
+use crate::known::Known;
+use crate::set::Deployment;
+
+pub(super) const CHECK: Check = Check {
+    rule: &Rule {
+        code: "LINT012",
+        name: "project-denial",
+        meaning: "The project of an Application does not permit its source, its destination or one of its objects: \
+                  Argo CD does not sync it.",
+    },
+    fix: "permit it in the AppProject, or deploy it by another project",
+    run,
+};
+
+fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+    let Some(projects) = &known.set.projects else { return };
+    for (at, target) in known.set.targets.iter().enumerate() {
+        let Some(deployment) = target.deployment.as_deref() else { continue };
+        let mut denied = |error: &Error, object: &'s argocd::objects::Object| {
+            let draft = Draft::new(known, at, object, Severity::Error).says(error.message());
+            let draft = draft.at(error.place().cloned());
+            drafts.push(match error.help() {
+                Some(hint) => draft.hint(hint),
+                None => draft,
+            });
+        };
+        let project = match projects.get(&deployment.application.project.value) {
+            Ok(project) => project,
+            Err(_) if !known.set.knows_all_projects => continue,
+            Err(error) => {
+                let place = deployment.application.place(deployment.application.project.span);
+                denied(&error.at(place), &deployment.object);
+                continue;
+            }
+        };
+        for error in of_application(projects, deployment) {
+            denied(&error, &deployment.object);
+        }
+        let scopes = known.scopes(at);
+        for object in &target.objects {
+            if let Err(error) = project.check_object(object, &deployment.cluster, &scopes) {
+                denied(&error, object);
+            }
+        }
+    }
+}
+
+fn of_application(projects: &Projects, deployment: &Deployment) -> Vec<Error> {
+    let application = &deployment.application;
+    let Ok(project) = projects.get(&application.project.value) else { return Vec::new() };
+    let source = |source: &'_ argocd::application::Source| {
+        (source.repo_url.value.clone(), application.place(source.repo_url.span))
+    };
+    let sources: Vec<_> = application.sources.iter().map(source).collect();
+    project.check_application(&project::Application {
+        name: &application.name.value,
+        namespace: &application.namespace,
+        place: application.place(application.name.span),
+        sources: sources.iter().map(|(url, place)| project::Source { url, place: place.clone() }).collect(),
+        cluster: &deployment.cluster,
+        destination_namespace: &application.destination.namespace,
+        destination_place: deployment
+            .object
+            .node()
+            .lookup(&["spec", "destination"])
+            .and_then(|node| deployment.object.place_of(node)),
+    })
+}

@@ -1,0 +1,43 @@
+//! Objects that two Applications have.
+//!
+//! Left alone: hooks, which are not tracked, and objects whose names the cluster makes. Overlays and charts that nobody
+//! says are for one cluster may have the same objects.
+
+use std::collections::HashMap;
+
+use argocd::objects::Key;
+use findings::{Rule, Severity};
+
+use super::Check;
+use crate::draft::Draft;
+use crate::known::Known;
+
+pub(super) const CHECK: Check = Check {
+    rule: &Rule {
+        code: "LINT008",
+        name: "shared-object",
+        meaning: "An object that two Applications have belongs to whichever was synced last: both are never in sync at \
+                  once, and the one that is deleted takes the object along.",
+    },
+    fix: "leave it to one of them",
+    run,
+};
+
+fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+    let mut first: HashMap<(&str, Key), usize> = HashMap::new();
+    for (at, target, object) in known.objects() {
+        let is_hook =
+            ["argocd.argoproj.io/hook", "helm.sh/hook"].iter().any(|key| object.annotation(key).is_some());
+        if target.deployment.is_none() || is_hook || object.name().is_empty() {
+            continue;
+        }
+        let owner = *first.entry((target.realm(), object.key())).or_insert(at);
+        if owner != at {
+            let owner = &known.set.targets[owner].name;
+            drafts.push(
+                Draft::new(known, at, object, Severity::Warning)
+                    .says(format!("the Application `{owner}` has it too, on the same cluster")),
+            );
+        }
+    }
+}

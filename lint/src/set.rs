@@ -1,0 +1,78 @@
+//! What is looked at.
+
+use argocd::application::Application;
+use argocd::context::Cluster;
+use argocd::diffing::Normalizer;
+use argocd::objects::Object;
+use argocd::project::Projects;
+use goregex::Regex;
+
+/// What is looked at together: objects of one target may be what those of another need.
+#[derive(Debug)]
+pub struct Set {
+    /// What was rendered.
+    pub targets: Vec<Target>,
+    /// The projects of Applications, where any are known.
+    pub projects: Option<Projects>,
+    /// Whether there are no projects beside these.
+    pub knows_all_projects: bool,
+    /// CustomResourceDefinitions that are known beside, as those of an operator.
+    pub definitions: Vec<Object>,
+    /// What else is known.
+    pub options: Options,
+}
+
+/// One thing that was rendered.
+#[derive(Debug)]
+pub struct Target {
+    /// As a person knows it: a folder, a file, an Application.
+    pub name: String,
+    /// What it renders to.
+    pub objects: Vec<Object>,
+    /// The Application that it is.
+    pub deployment: Option<Box<Deployment>>,
+    /// Whether it is all that there is of an application, as an overlay is; a chart may be given the rest by others.
+    pub is_whole: bool,
+    /// Names of Secrets whose values come out different each time, and so are in no file.
+    pub generated_secrets: Vec<String>,
+}
+
+/// An Application, and what is known of where it goes.
+#[derive(Debug)]
+pub struct Deployment {
+    /// The Application.
+    pub application: Application,
+    /// It as an object.
+    pub object: Object,
+    /// Its cluster.
+    pub cluster: Cluster,
+    /// What it and the settings leave out when the cluster is compared.
+    pub ignored: Normalizer,
+}
+
+/// What is known beside objects.
+#[derive(Debug)]
+pub struct Options {
+    /// The version of Kubernetes where the cluster has none; the newest that is known where there is none either.
+    pub kube_version: Option<String>,
+    /// API versions that clusters have, as `GROUP/VERSION` or `GROUP/VERSION/KIND`.
+    pub api_versions: Vec<String>,
+    /// What names of projects for production match.
+    pub production: Regex,
+}
+
+impl Options {
+    /// What names of projects for production match by default: the word in the name.
+    pub const PRODUCTION: &str = "(?i)(^|[^a-z0-9])(prod|prd|production)([^a-z0-9]|$)";
+}
+
+impl Target {
+    /// The cluster that its objects go to; what is no Application goes to one that nobody has named.
+    pub(crate) fn realm(&self) -> &str {
+        match &self.deployment {
+            Some(deployment) if deployment.cluster.server.is_empty() => &deployment.cluster.name,
+            Some(deployment) => &deployment.cluster.server,
+            None => "",
+        }
+    }
+}
