@@ -19,7 +19,7 @@ pub(crate) struct Known<'s> {
     /// The namespaces of objects, by cluster, kind and name. Of core kinds only.
     named: HashMap<(&'s str, &'s str, &'s str), Vec<&'s str>>,
     /// Custom resources of operators by cluster: what these make is often named after them.
-    custom: HashMap<&'s str, Vec<&'s str>>,
+    custom: HashMap<&'s str, HashSet<&'s str>>,
     /// Words in texts that programs read, by cluster: what they name, they may make.
     words: HashMap<&'s str, HashSet<&'s str>>,
     /// Words in what is there to have Secrets made, by cluster.
@@ -113,7 +113,7 @@ impl<'s> Known<'s> {
                 Role::Passive => {}
                 Role::Secrets => add_words(object.node(), self.secret_words.entry(realm).or_default()),
                 Role::Operator => {
-                    self.custom.entry(realm).or_default().push(object.name());
+                    self.custom.entry(realm).or_default().insert(object.name());
                     add_words(object.node(), words);
                 }
             }
@@ -160,11 +160,6 @@ impl<'s> Known<'s> {
         found.is_some_and(|namespaces| namespaces.iter().any(is_it))
     }
 
-    /// The names of a cluster's objects of a core kind.
-    pub(crate) fn names(&self, realm: &str, kind: &str) -> impl Iterator<Item = &'s str> {
-        self.named.keys().filter(move |(in_realm, of, _)| *in_realm == realm && *of == kind).map(|key| key.2)
-    }
-
     /// Whether a program of the cluster is told a name, so that it may make what has it.
     pub(crate) fn mentions(&self, realm: &str, kind: &str, name: &str) -> bool {
         let has = |words: &HashMap<&str, HashSet<&str>>| words.get(realm).is_some_and(|it| it.contains(name));
@@ -173,13 +168,9 @@ impl<'s> Known<'s> {
 
     /// Whether a name has that of a custom resource at its beginning or end.
     pub(crate) fn is_of_custom(&self, realm: &str, name: &str) -> bool {
-        let is_part = |custom: &&str| {
-            let after = name.strip_prefix(*custom);
-            let before = name.strip_suffix(*custom).filter(|_| !custom.is_empty());
-            after.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
-                || before.is_some_and(|rest| rest.ends_with(['-', '.']))
-        };
-        self.custom.get(realm).is_some_and(|all| all.iter().any(is_part))
+        let Some(custom) = self.custom.get(realm) else { return false };
+        let mut parts = name.match_indices(['-', '.']).flat_map(|(at, _)| [&name[..at], &name[at + 1..]]);
+        custom.contains(name) || parts.any(|part| custom.contains(part))
     }
 
     /// Which kinds of a target's objects belong to the cluster.

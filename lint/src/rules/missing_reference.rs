@@ -61,7 +61,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
                 continue;
             }
             seen.push((reference.kind, name));
-            let near = nearest(known.names(target.realm(), reference.kind), name);
+            let near = nearest(target, reference.kind, name);
             let is_sure = near.is_some() || (target.is_whole && reference.kind != SECRET);
             let severity = if is_sure { Severity::Warning } else { Severity::Note };
             let draft = Draft::new(known, at, object, severity)
@@ -173,11 +173,10 @@ fn items<'n>(node: &'n Node, field: &str) -> impl Iterator<Item = (usize, &'n No
     node.get(field).and_then(Node::items).into_iter().flatten().enumerate()
 }
 
-/// The name that was perhaps meant: one that differs by a letter or two.
-fn nearest<'n>(names: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
-    let mut near: Vec<&str> = names.filter(|known| is_near(known, name)).collect();
-    near.sort_unstable();
-    near.first().copied()
+/// The name that was perhaps meant: that of an object of the target which differs by a letter or two.
+fn nearest<'s>(target: &'s Target, kind: &str, name: &str) -> Option<&'s str> {
+    let of_kind = target.objects.iter().filter(|object| object.kind() == kind && object.group().is_empty());
+    of_kind.map(Object::name).filter(|known| is_near(known, name)).min()
 }
 
 /// Whether two names differ by one letter that is another, missing or exchanged with the next.
