@@ -12,6 +12,7 @@ pub mod export;
 pub mod generate_paths;
 pub mod glob;
 pub mod objects;
+pub mod plugin;
 pub mod project;
 pub mod repositories;
 mod suggestion;

@@ -16,10 +16,6 @@ use crate::trees::Tree;
 pub(crate) const VOLATILE: [&str; 3] =
     ["ARGOCD_APP_REVISION", "ARGOCD_APP_REVISION_SHORT", "ARGOCD_APP_REVISION_SHORT_8"];
 
-/// The variable of an application that may render to nothing. Without it that is an error, since Argo CD would prune
-/// all that there is of the application.
-const ALLOW_EMPTY: &str = "ARGOCD_ENV_ALLOW_EMPTY";
-
 /// What a user interface shows of an error, and what fits into HTTP/2 headers everywhere.
 const MAX_MESSAGE: usize = 2000;
 
@@ -65,6 +61,9 @@ pub struct Generated {
     pub source_type: String,
     /// Whether it was made of nothing but the request and the files, so that it may be kept.
     pub is_reproducible: bool,
+    /// Whether there may be no manifests. Otherwise that is an error, since Argo CD would prune all that there is of the
+    /// application.
+    pub may_be_empty: bool,
 }
 
 /// Why an application was not rendered: one short message that leads with the place, and has no secret value.
@@ -139,11 +138,6 @@ impl<'r> Request<'r> {
         Arc::clone(self.tree) as Arc<dyn Files>
     }
 
-    /// Whether nothing is a result too.
-    pub(crate) fn allows_empty(&self) -> bool {
-        self.variable(ALLOW_EMPTY).is_some_and(|value| value == "true" || value == "1")
-    }
-
     /// The variables that differ from commit to commit and that were asked for, by their places in [`VOLATILE`].
     pub(crate) fn consulted(&self) -> [bool; VOLATILE.len()] {
         self.consulted.each_ref().map(|consulted| consulted.load(Ordering::Relaxed))
@@ -160,22 +154,27 @@ impl Failure {
     /// Something is wrong with the application.
     #[must_use]
     pub fn input(message: impl Into<String>) -> Self {
-        Self { message: message.into(), is_transient: false }
+        Self { message: shortened(message.into()), is_transient: false }
     }
 
     /// Something else failed, and may not the next time.
     #[must_use]
     pub fn transient(message: impl Into<String>) -> Self {
-        Self { message: message.into(), is_transient: true }
+        Self { message: shortened(message.into()), is_transient: true }
+    }
+
+    /// Whether it may not fail the next time.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        self.is_transient
     }
 
     pub(crate) fn empty(path: &Path) -> Self {
         let path = path.strip_prefix("/").unwrap_or(path);
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         Self::input(format!(
-            "{}: there are no manifests, and Argo CD would remove all that there is; set {} to `true` in the \
-             plugin's env if that is meant",
-            if path.as_os_str().is_empty() { ".".into() } else { path.display().to_string() },
-            ALLOW_EMPTY.trim_start_matches("ARGOCD_ENV_"),
+            "{}: there are no manifests, and Argo CD would remove all that there is",
+            path.display()
         ))
     }
 }
@@ -191,7 +190,7 @@ impl std::error::Error for Failure {}
 impl From<Failure> for Status {
     fn from(failure: Failure) -> Self {
         let code = if failure.is_transient { Code::Unavailable } else { Code::InvalidArgument };
-        Self::new(code, shortened(failure.message))
+        Self::new(code, failure.message)
     }
 }
 

@@ -240,7 +240,7 @@ impl Service {
         let request = Request::new(path, metadata, tree);
         let recorder = Recorder::new(&**tree);
         let generated = self.generator.generate(&request, &recorder)?;
-        if generated.manifests.is_empty() && !request.allows_empty() {
+        if generated.manifests.is_empty() && !generated.may_be_empty {
             return Err(Failure::empty(request.path()).into());
         }
         let size = results::response_size(&generated);

@@ -91,6 +91,9 @@ pub(crate) fn load_within(
         let files = Folder::new(files, path, boundary)?.read()?;
         return Ok(Chart::load(files, name.trim_end_matches('/'), version, warnings)?);
     }
+    if boundary.is_some_and(|boundary| !real.starts_with(boundary)) {
+        return Err(Error::new(ErrorKind::Input, format!("the chart {name:?} is outside of the repository")));
+    }
     let bytes = files.read(&real).map_err(|error| Error::io("read", path, &error))?;
     if bytes.len() as u64 > archive::MAX_CHART_SIZE {
         return Err(Error::new(ErrorKind::Input, format!("the archive `{name}` is too large")));
@@ -106,12 +109,12 @@ pub(crate) fn load_within(
     Ok(Chart::load_archive(&bytes, &name, version, warnings)?)
 }
 
-/// The files in a chart's folder that are part of the chart.
+/// The files in a chart's folder that are part of the chart; with a `boundary`, none outside of that folder.
 ///
 /// # Errors
 /// What is no chart's.
-pub(crate) fn files(folder: &Path) -> Result<Vec<File>> {
-    Folder::new(&Disk::new(), folder, None)?.read()
+pub(crate) fn files(files: &dyn Files, folder: &Path, boundary: Option<&Path>) -> Result<Vec<File>> {
+    Folder::new(files, folder, boundary)?.read()
 }
 
 /// Where a chart is.

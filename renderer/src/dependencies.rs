@@ -11,6 +11,7 @@ mod resolve;
 use std::fs;
 use std::path::Path;
 
+use files::{FileKind, Files};
 use gotemplate::time::{Time, Zone};
 use helm_lite::{Chart, Dependency, HelmVersion, Lock};
 
@@ -43,6 +44,8 @@ pub(crate) struct Manager<'m> {
     /// Whether the servers of repositories are asked for their indexes.
     refreshes: bool,
     known: Repositories,
+    /// The files that charts are read from, and the folder that nothing outside of is read; the disk where there are none.
+    repository: Option<(&'m dyn Files, &'m Path)>,
 }
 
 /// Dependencies that were resolved and had.
@@ -66,7 +69,12 @@ impl<'m> Manager<'m> {
         let known = Repositories::load(&sources.homes().repository_config)?.unwrap_or_default();
         let tls = Tls { certificate: None, key: None, ..access.tls.clone() };
         let stranger = Access { tls, ..Access::default() };
-        Ok(Self { sources, folder, access, stranger, refreshes, known })
+        Ok(Self { sources, folder, access, stranger, refreshes, known, repository: None })
+    }
+
+    /// The same for a chart in a repository, of which alone charts are read. Nothing can be written there.
+    pub(crate) fn within(self, files: &'m dyn Files, root: &'m Path) -> Self {
+        Self { repository: Some((files, root)), ..self }
     }
 
     /// The same as [`Self::update`] where a dependency is missing.
@@ -74,7 +82,7 @@ impl<'m> Manager<'m> {
     /// # Errors
     /// The first thing that is wrong; nothing is changed then.
     pub(crate) fn update_missing(&self, say: Say<'_>) -> Result<()> {
-        let chart = charts::load(self.folder, HelmVersion::V4, &mut Vec::new())?;
+        let chart = self.chart(self.folder)?;
         if chart::missing(&chart).is_empty() { Ok(()) } else { self.update(say) }
     }
 
@@ -153,12 +161,24 @@ impl<'m> Manager<'m> {
 
     fn load(&self) -> Result<Chart> {
         let folder = self.folder;
-        let metadata = fs::metadata(folder)
-            .map_err(|error| input(format!("could not find {}: {error}", folder.display())))?;
-        if !metadata.is_dir() {
+        let missing = |error| input(format!("could not find {}: {error}", folder.display()));
+        let is_folder = match self.repository {
+            Some((files, _)) => files.resolve(folder).map_err(missing)?.1 == FileKind::Directory,
+            None => fs::metadata(folder).map_err(missing)?.is_dir(),
+        };
+        if !is_folder {
             return Err(input("only unpacked charts can be updated"));
         }
-        charts::load(folder, HelmVersion::V4, &mut Vec::new())
+        self.chart(folder)
+    }
+
+    fn chart(&self, path: &Path) -> Result<Chart> {
+        match self.repository {
+            Some((files, root)) => {
+                charts::load_within(files, path, Some(root), HelmVersion::V4, &mut Vec::new())
+            }
+            None => charts::load(path, HelmVersion::V4, &mut Vec::new()),
+        }
     }
 
     fn lock_file(&self, chart: &Chart) -> std::path::PathBuf {

@@ -102,6 +102,12 @@ impl Reporter {
         self.failure(error, Some(format!("in the ApplicationSet `{name}`")));
     }
 
+    /// Reports what is wrong in a line of its own, for a program that shows it as it is.
+    pub(crate) fn line(&mut self, kind: ErrorKind, line: &str) {
+        self.fail(kind);
+        print(&format!("{line}\n"));
+    }
+
     fn failure(&mut self, error: &Error, within: Option<String>) {
         self.fail(error.kind());
         let mut step = |step: &Step| match &step.place {

@@ -25,6 +25,23 @@ fn the_image_updater_is_rendered_as_kustomize_renders_it() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), want);
 }
 
+/// Both kinds of Argo CD's plugin, as components of an installation of Argo CD.
+#[test]
+fn the_plugins_of_argo_cd_are_rendered_as_kustomize_renders_them() {
+    let output = Command::new(RENDERER)
+        .args(["kustomize", "build", "testdata/deploy/argocd-plugin"])
+        .current_dir(root())
+        .output()
+        .expect("it can be run");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // What Kustomize 5.8.1 prints.
+    let want = fs::read_to_string(root().join("testdata/deploy/argocd-plugin.yaml")).expect("it is there");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), want);
+    for line in ["runAsUser: 999", "readOnlyRootFilesystem: true", "type: RuntimeDefault", "- --probe"] {
+        assert!(want.lines().filter(|known| known.trim() == line).count() >= 2, "{line}");
+    }
+}
+
 #[test]
 fn its_configuration_is_one() {
     let config = Config::load(&root().join("deploy/image-updater/image-updater.yaml")).expect("it is right");

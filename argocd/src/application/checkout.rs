@@ -49,8 +49,9 @@ impl<'f> Checkout<'f> {
         } else {
             folder.join(text)
         };
+        let is_above = leads_above(&path);
         let path = clean(&path);
-        if path.starts_with(&self.root) { Ok(path) } else { Err(Absence::Outside) }
+        if path.starts_with(&self.root) && !is_above { Ok(path) } else { Err(Absence::Outside) }
     }
 
     /// What is at a path, links followed.
@@ -72,6 +73,23 @@ impl<'f> Checkout<'f> {
             (_, FileKind::Directory) => Err(Absence::WrongKind),
         }
     }
+}
+
+/// Whether a path leads above the root of all folders, which is a repository's own where it is in memory.
+fn leads_above(path: &Path) -> bool {
+    let mut depth = 0_usize;
+    path.components().any(|component| match component {
+        Component::Normal(_) => {
+            depth += 1;
+            false
+        }
+        Component::ParentDir if depth == 0 => true,
+        Component::ParentDir => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    })
 }
 
 /// A path without `.`, with `..` taken back by name, as Go's `filepath.Join` has it.

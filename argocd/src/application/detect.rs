@@ -27,6 +27,17 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Its name, as Argo CD has it for the type of a source.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Helm => "Helm",
+            Self::Kustomize => "Kustomize",
+            Self::Directory => "Directory",
+            Self::Plugin => "Plugin",
+        }
+    }
+
     /// The engine of a source in a folder (types.go `ExplicitType`, discovery.go `Discover`).
     pub(crate) fn of(
         source: &Source,
@@ -58,7 +69,7 @@ impl Engine {
     }
 
     /// By the names of the files in the folder: of several the last in byte order decides.
-    fn discovered(folder: &Path, files: &dyn Files, settings: Settings<'_>) -> Self {
+    pub(crate) fn discovered(folder: &Path, files: &dyn Files, settings: Settings<'_>) -> Self {
         let names = files.list(folder).unwrap_or_default();
         let engine = |name: &String| {
             let engine = if FILE_NAMES.contains(&name.as_str()) {

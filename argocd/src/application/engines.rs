@@ -109,6 +109,8 @@ pub struct KustomizationRequest {
     pub repository: PathBuf,
     /// The kustomization to build in place of the one that is there.
     pub edited: Option<EditedKustomization>,
+    /// What stands in the place of a chart's `Chart.yaml`, as a resource of the kustomization.
+    pub chart: Option<ChartOutput>,
     /// Flags, as `kustomize.buildOptions` has them.
     pub options: Vec<String>,
     /// `--helm-kube-version`, where charts are enabled.
@@ -123,6 +125,15 @@ pub struct EditedKustomization {
     /// The file.
     pub path: PathBuf,
     /// Its text.
+    pub text: String,
+}
+
+/// What a chart renders to, for a kustomization that has it as a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChartOutput {
+    /// The file that it is seen at.
+    pub path: PathBuf,
+    /// The manifests.
     pub text: String,
 }
 

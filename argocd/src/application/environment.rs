@@ -45,6 +45,16 @@ impl Environment {
         Self(variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
+    /// Variables that somebody else has made.
+    pub(crate) fn given(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(variables.into_iter().collect())
+    }
+
+    /// The names that a text asks for.
+    pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+        text.match_indices('$').map(|(at, _)| name(&text[at + 1..]).0).filter(|name| !name.is_empty())
+    }
+
     /// The value of a variable; the last of two with one name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {

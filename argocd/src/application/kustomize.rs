@@ -13,7 +13,7 @@ use yamltree::{Dialect, Node, Resolved, Span};
 
 use super::checkout::Checkout;
 use super::doublestar;
-use super::engines::{EditedKustomization, KustomizationRequest};
+use super::engines::{ChartOutput, EditedKustomization, KustomizationRequest};
 use super::environment::Environment;
 use super::fields::{At, Reading, place_of};
 use super::render::shown;
@@ -28,6 +28,8 @@ pub(crate) struct Editing<'e> {
     pub(crate) checkout: &'e Checkout<'e>,
     pub(crate) environment: &'e Environment,
     pub(crate) texts: &'e Sources,
+    /// What is one of the resources.
+    pub(crate) chart: Option<&'e ChartOutput>,
 }
 
 /// The kustomization as the Application's edits leave it, and the commands that make them.
@@ -66,7 +68,8 @@ impl Editing<'_> {
             commands.push(step.command());
         }
         let text = kustomization.finish().map_err(|error| refuse(error, section.span))?;
-        Ok(Edited { kustomization: Some(EditedKustomization { path, text }), commands })
+        let is_changed = *text != *source.text;
+        Ok(Edited { kustomization: is_changed.then_some(EditedKustomization { path, text }), commands })
     }
 
     /// The one file that the folder's kustomization is in.
@@ -96,6 +99,9 @@ impl Editing<'_> {
 
     fn steps(&self, section: &Kustomize) -> Result<Vec<Step>> {
         let mut steps = Vec::new();
+        if let Some(name) = self.chart.and_then(|chart| chart.path.file_name()) {
+            steps.push(Step::Resource(name.to_string_lossy().into_owned()));
+        }
         if !section.name_prefix.is_empty() {
             steps.push(Step::NamePrefix(section.name_prefix.clone()));
         }
@@ -180,6 +186,7 @@ impl Editing<'_> {
 
 /// One `kustomize edit`, or what Argo CD writes itself.
 enum Step {
+    Resource(String),
     NamePrefix(String),
     NameSuffix(String),
     Images(Vec<String>),
@@ -194,6 +201,7 @@ enum Step {
 impl Step {
     fn make(&self, kustomization: &mut Kustomization<'_>) -> Result<(), kustomize_edit::Error> {
         match self {
+            Self::Resource(path) => kustomization.add_paths(List::Resources, &[path]),
             Self::NamePrefix(prefix) => kustomization.set_name_prefix(prefix),
             Self::NameSuffix(suffix) => kustomization.set_name_suffix(suffix),
             Self::Images(images) => kustomization.set_images(images)?,
@@ -221,6 +229,7 @@ impl Step {
             shown(["kustomize", "edit"].into_iter().chain(words).chain(flags).chain(values))
         };
         match self {
+            Self::Resource(path) => one(["add", "resource"], path),
             Self::NamePrefix(prefix) => one(["set", "nameprefix"], prefix),
             Self::NameSuffix(suffix) => one(["set", "namesuffix"], suffix),
             Self::Images(images) => many(["set", "image"], &[], images),

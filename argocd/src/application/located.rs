@@ -18,11 +18,11 @@ use crate::error::Result;
 use crate::repositories;
 
 /// Where a source is.
-pub(super) struct Place<'r> {
-    pub(super) checkout: Checkout<'r>,
+pub(crate) struct Place<'r> {
+    pub(crate) checkout: Checkout<'r>,
     /// Its folder, by name.
-    pub(super) folder: PathBuf,
-    pub(super) revision: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) revision: String,
 }
 
 /// The repositories that sources may refer to (argo.go `GetRefSources`).

@@ -6,29 +6,29 @@
 //!
 //! [`render`] is the way in; `render.rs` reads top to bottom.
 
-mod checkout;
+pub(crate) mod checkout;
 mod clusters;
-mod detect;
-mod directory;
+pub(crate) mod detect;
+pub(crate) mod directory;
 mod doublestar;
 mod engines;
-mod environment;
-mod fields;
-mod helm;
-mod kustomize;
-mod located;
+pub(crate) mod environment;
+pub(crate) mod fields;
+pub(crate) mod helm;
+pub(crate) mod kustomize;
+pub(crate) mod located;
 mod model;
 mod overrides;
-mod render;
-mod settings;
+pub(crate) mod render;
+pub(crate) mod settings;
 mod source;
-mod value_files;
+pub(crate) mod value_files;
 
 pub use clusters::{IN_CLUSTER_NAME, IN_CLUSTER_SERVER};
 pub use detect::Engine;
 pub use engines::{
-    ChartRequest, EditedKustomization, Engines, KustomizationRequest, Parameter, ParameterKind, PulledChart,
-    RemoteChart, ValueText,
+    ChartOutput, ChartRequest, EditedKustomization, Engines, KustomizationRequest, Parameter, ParameterKind,
+    PulledChart, RemoteChart, ValueText,
 };
 pub use environment::{Environment, Identity};
 pub use fields::At;

@@ -10,7 +10,7 @@ use yamltree::Node;
 use super::clusters;
 use super::detect::Engine;
 use super::directory;
-use super::engines::{Engines, KustomizationRequest};
+use super::engines::{ChartOutput, Engines, KustomizationRequest};
 use super::environment::{Environment, Identity};
 use super::fields::place_of;
 use super::helm::{self, Release};
@@ -24,6 +24,7 @@ use super::value_files::{References, Resolver};
 use crate::context::{Cluster, Context};
 use crate::error::{Error, Result};
 use crate::objects::{self, Object, Pipeline, ResourceFilter, Scopes, Tracking};
+use crate::plugin;
 use crate::project::{self, Project, Projects};
 use crate::repositories::Repositories;
 use crate::warning::{Code, Warning};
@@ -214,11 +215,11 @@ fn project<E>(
 }
 
 /// One Application being rendered.
-pub(super) struct Run<'r, E> {
-    pub(super) application: &'r Application,
-    pub(super) world: &'r World<'r, E>,
-    cluster: &'r Cluster,
-    pub(super) references: &'r References<'r>,
+pub(crate) struct Run<'r, E> {
+    pub(crate) application: &'r Application,
+    pub(crate) world: &'r World<'r, E>,
+    pub(crate) cluster: &'r Cluster,
+    pub(crate) references: &'r References<'r>,
 }
 
 impl<E: Engines> Run<'_, E> {
@@ -263,7 +264,7 @@ impl<E: Engines> Run<'_, E> {
         };
         let (objects, commands) = match engine {
             Engine::Helm => self.helm(source, &place, &resolver, warnings)?,
-            Engine::Kustomize => self.kustomize(source, &place, &resolver)?,
+            Engine::Kustomize => self.kustomize(source, &place, &resolver, None)?,
             Engine::Directory => {
                 let settings = settings.is_enabled("jsonnet.enable");
                 let directory = source.directory.clone().unwrap_or_default();
@@ -274,19 +275,31 @@ impl<E: Engines> Run<'_, E> {
                         .map_err(|error| error.at(application.place(source.path.span)))?;
                 (objects, Vec::new())
             }
-            Engine::Plugin => return Err(plugin(source, texts).into()),
+            Engine::Plugin => self.plugin(source, &place, &resolver, warnings)?,
         };
         let objects = objects::flatten(objects)?;
         Ok(Some(RenderedSource { engine, objects, commands, revision: place.revision }))
     }
 
-    fn helm(
+    pub(crate) fn helm(
         &self,
         source: &Source,
         place: &Place<'_>,
         resolver: &Resolver<'_>,
         warnings: &mut Vec<Warning>,
     ) -> Result<(Vec<Object>, Vec<String>), E::Error> {
+        let (text, command) = self.chart_text(source, place, resolver, warnings)?;
+        Ok((self.read(text, place)?, vec![command]))
+    }
+
+    /// What `helm template` prints of a source's chart, and the command.
+    pub(crate) fn chart_text(
+        &self,
+        source: &Source,
+        place: &Place<'_>,
+        resolver: &Resolver<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(String, String), E::Error> {
         let (kube_version, api_versions) = self.capabilities(source, resolver)?;
         let release = Release {
             application: &self.application.name.value,
@@ -296,15 +309,16 @@ impl<E: Engines> Run<'_, E> {
         };
         let request = helm::request(&place.folder, source.helm.as_ref(), release, resolver, warnings)?;
         let text = self.world.engines.chart(&request)?;
-        let commands = vec![helm::command(&request, place.checkout.root())];
-        Ok((self.read(text, place)?, commands))
+        Ok((text, helm::command(&request, place.checkout.root())))
     }
 
-    fn kustomize(
+    /// Builds a source's kustomization; what a chart renders to can be a resource of it.
+    pub(crate) fn kustomize(
         &self,
         source: &Source,
         place: &Place<'_>,
         resolver: &Resolver<'_>,
+        chart: Option<ChartOutput>,
     ) -> Result<(Vec<Object>, Vec<String>), E::Error> {
         let settings = Settings(&self.world.context.settings);
         let (kube_version, api_versions) = self.capabilities(source, resolver)?;
@@ -316,6 +330,7 @@ impl<E: Engines> Run<'_, E> {
                     checkout: &place.checkout,
                     environment: resolver.environment,
                     texts: resolver.texts,
+                    chart: chart.as_ref(),
                 };
                 editing.edit(section)?
             }
@@ -326,6 +341,7 @@ impl<E: Engines> Run<'_, E> {
             folder: place.folder.clone(),
             repository: place.checkout.root().to_owned(),
             edited: edited.kustomization,
+            chart,
             options: settings.build_options(version),
             kube_version,
             api_versions,
@@ -334,6 +350,45 @@ impl<E: Engines> Run<'_, E> {
         let mut commands = edited.commands;
         commands.push(kustomize::build_command(&request));
         Ok((self.read(text, place)?, commands))
+    }
+
+    /// What our own plugin gives, asked as the repo-server asks one (repository.go `getPluginEnvs`).
+    fn plugin(
+        &self,
+        source: &Source,
+        place: &Place<'_>,
+        resolver: &Resolver<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<(Vec<Object>, Vec<String>), E::Error> {
+        let texts = resolver.texts;
+        let Some(section) = source.plugin.as_ref().filter(|section| plugin::is_ours(&section.name.value))
+        else {
+            return Err(foreign_plugin(source, texts).into());
+        };
+        let (kube_version, api_versions) = self.capabilities(source, resolver)?;
+        let mut parameters = String::new();
+        let node = Node::sequence(section.parameters.clone());
+        yamltree::to_json(&node, yamltree::JsonOptions::SIGS, &mut parameters)
+            .map_err(|error| Error::new(error.message()).at(place_of(texts, error.span())))?;
+        let variable = |name: &str| match name {
+            "ARGOCD_APP_PARAMETERS" => Some(parameters.clone()),
+            "KUBE_VERSION" => kube_version.clone(),
+            "KUBE_API_VERSIONS" => Some(api_versions.join(",")),
+            name => match name.strip_prefix("ARGOCD_ENV_") {
+                Some(name) => {
+                    let given = section.environment.iter().rev().find(|(known, _)| known == name);
+                    given.map(|(_, value)| resolver.environment.expand(value))
+                }
+                None => resolver.environment.get(name).map(str::to_owned),
+            },
+        };
+        let invocation = plugin::Invocation::read(&variable);
+        let invocation = invocation.map_err(|error| error.at(place_of(texts, section.span)))?;
+        let checkout =
+            plugin::Checkout { files: self.world.files, root: place.checkout.root(), folder: &place.folder };
+        let rendered = plugin::render(&invocation, &checkout, self.world.engines)?;
+        warnings.extend(rendered.warnings);
+        Ok((rendered.objects, vec!["renderer cmp generate".to_owned()]))
     }
 
     /// The versions that templates are told: the source's own before those of the cluster.
@@ -377,7 +432,7 @@ impl<E: Engines> Run<'_, E> {
 }
 
 /// A plugin is a program of its own.
-fn plugin(source: &Source, texts: &objects::Sources) -> Error {
+fn foreign_plugin(source: &Source, texts: &objects::Sources) -> Error {
     let plugin = source.plugin.as_ref();
     let (name, span) = plugin.map_or(("", source.span), |plugin| (plugin.name.value.as_str(), plugin.span));
     let message = if name.is_empty() {

@@ -225,6 +225,24 @@ const DIRECTORY: &[&str] = &["recurse", "jsonnet", "exclude", "include", "disabl
 const PLUGIN: &[&str] = &["name", "env", "parameters"];
 
 impl Source {
+    /// A source of which nothing is said yet.
+    pub(crate) fn unsaid() -> Self {
+        Self {
+            repo_url: At::default(),
+            path: At::default(),
+            target_revision: At::default(),
+            chart: At::default(),
+            reference: At::default(),
+            name: String::new(),
+            helm: None,
+            kustomize: None,
+            directory: None,
+            plugin: None,
+            node: Node::null(),
+            span: Span::default(),
+        }
+    }
+
     /// Reads a source; `None` for a null.
     pub(crate) fn read(node: &Node, path: &str, reading: &mut Reading<'_>) -> Result<Option<Self>> {
         let Some(fields) = reading.fields(node, path, SOURCE)? else { return Ok(None) };

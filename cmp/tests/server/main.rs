@@ -59,7 +59,12 @@ impl Generator for Obedient {
                     .collect()
             }
         };
-        Ok(Generated { manifests, source_type: "Obedient".to_owned(), is_reproducible: true })
+        Ok(Generated {
+            manifests,
+            source_type: "Obedient".to_owned(),
+            is_reproducible: true,
+            may_be_empty: request.variable("ARGOCD_ENV_ALLOW_EMPTY").is_some(),
+        })
     }
 
     fn supports(&self, request: &Request<'_>, files: &dyn Files) -> Result<bool, Failure> {

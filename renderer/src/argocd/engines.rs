@@ -11,8 +11,9 @@ use argocd::application::{
     ChartRequest, KustomizationRequest, ParameterKind, PulledChart, RemoteChart, ValueFile,
 };
 use clap::Parser;
+use files::Files;
 use helm_lite::{Chart, DEBUG_ADVICE};
-use kustomize::{Options, Remote as _};
+use kustomize::{LoadRestrictor, Options, Remote as _, Reorder};
 
 use super::shadow::Shadowed;
 use crate::built::Warnings;
@@ -32,17 +33,31 @@ pub(crate) struct CompletedCharts(Mutex<HashMap<PathBuf, Slot>>);
 
 type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
 
+impl CompletedCharts {
+    /// Whether nothing was fetched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
 /// The engines, for the sources of one Application.
 #[derive(Debug)]
 pub(crate) struct SourceEngines<'r> {
     engines: Engines<'r>,
     completed: &'r CompletedCharts,
+    operator: Option<&'r Options>,
     warnings: Mutex<Warnings>,
 }
 
 impl<'r> SourceEngines<'r> {
     pub(crate) fn new(engines: Engines<'r>, completed: &'r CompletedCharts) -> Self {
-        Self { engines, completed, warnings: Mutex::default() }
+        Self { engines, completed, operator: None, warnings: Mutex::default() }
+    }
+
+    /// The same for sources whose authors may not have programs run unless the operator lets them: what the operator
+    /// says of builds holds for all of them.
+    pub(crate) fn within(self, operator: &'r Options) -> Self {
+        Self { operator: Some(operator), ..self }
     }
 
     /// What the engines gave warnings of.
@@ -65,12 +80,14 @@ impl<'r> SourceEngines<'r> {
             let mut completed = self.completed.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(completed.entry(request.chart.clone()).or_default())
         };
-        slot.get_or_init(|| self.completed(&request.chart, &loaded).map(Arc::new)).clone()
+        slot.get_or_init(|| self.completed(&request.chart, &request.repository, &loaded).map(Arc::new))
+            .clone()
     }
 
-    fn completed(&self, folder: &Path, loaded: &Loaded) -> Result<Loaded> {
+    fn completed(&self, folder: &Path, repository: &Path, loaded: &Loaded) -> Result<Loaded> {
         let access = Access::default();
         let fetched = Manager::new(self.engines.chart_sources(), folder, &access, true)
+            .map(|manager| manager.within(self.engines.files(), repository))
             .and_then(|manager| manager.charts(&mut |_| {}))
             .map_err(|error| {
                 error.step(format!(
@@ -173,15 +190,18 @@ impl argocd::application::Engines for SourceEngines<'_> {
     }
 
     fn kustomization(&self, request: &KustomizationRequest) -> Result<String> {
-        let options = options(request)?;
-        let overlay = match &request.edited {
-            None => self.engines.kustomize(&request.folder, &options)?,
-            Some(edited) => {
-                let shadowed = Shadowed::new(self.engines.files(), &edited.path, &edited.text)
-                    .map_err(|error| Error::io("find", &edited.path, &error))?;
-                self.engines.over(&shadowed).kustomize(&request.folder, &options)?
-            }
+        let options = options(request, self.operator)?;
+        let with_chart = match &request.chart {
+            Some(chart) => Some(shadowed(self.engines.files(), &chart.path, &chart.text, "rendered")?),
+            None => None,
         };
+        let files = with_chart.as_ref().map_or(self.engines.files(), |files| files as &dyn Files);
+        let edited = match &request.edited {
+            Some(edited) => Some(shadowed(files, &edited.path, &edited.text, "edited")?),
+            None => None,
+        };
+        let files = edited.as_ref().map_or(files, |files| files as &dyn Files);
+        let overlay = self.engines.over(files).kustomize(&request.folder, &options)?;
         self.warn(overlay.warnings());
         Ok(overlay.output.yaml().to_owned())
     }
@@ -203,6 +223,10 @@ impl argocd::application::Engines for SourceEngines<'_> {
     }
 }
 
+fn shadowed<'f>(files: &'f dyn Files, path: &Path, text: &str, note: &'static str) -> Result<Shadowed<'f>> {
+    Shadowed::new(files, path, text, note).map_err(|error| Error::io("find", path, &error))
+}
+
 /// `kustomize.buildOptions` on a command line.
 #[derive(Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
@@ -212,10 +236,22 @@ struct BuildOptions {
 }
 
 /// The options of a build; the versions of the cluster are for charts only.
-fn options(request: &KustomizationRequest) -> Result<Options> {
-    if request.options.is_empty() {
-        return Ok(Options::default());
+fn options(request: &KustomizationRequest, operator: Option<&Options>) -> Result<Options> {
+    let mut options = if request.options.is_empty() { Options::default() } else { asked(request)? };
+    if let Some(operator) = operator {
+        options = permitted(options, operator)?;
     }
+    if options.enable_helm {
+        if request.kube_version.is_some() {
+            options.helm_kube_version.clone_from(&request.kube_version);
+        }
+        options.helm_api_versions.extend(request.api_versions.iter().cloned());
+    }
+    Ok(options)
+}
+
+/// What the flags of a request ask for.
+fn asked(request: &KustomizationRequest) -> Result<Options> {
     let parsed = BuildOptions::try_parse_from(&request.options).map_err(|error| {
         let message = error.to_string();
         let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -223,12 +259,31 @@ fn options(request: &KustomizationRequest) -> Result<Options> {
             .hint("it has flags of `kustomize build`")
     })?;
     config::check_build_flags(&parsed.flags)?;
-    let mut options = config::build_options(&parsed.flags);
-    if options.enable_helm {
-        if request.kube_version.is_some() {
-            options.helm_kube_version.clone_from(&request.kube_version);
-        }
-        options.helm_api_versions.extend(request.api_versions.iter().cloned());
+    Ok(config::build_options(&parsed.flags))
+}
+
+/// What is asked for beside what the operator says.
+fn permitted(asked: Options, operator: &Options) -> Result<Options> {
+    let runs_programs =
+        asked.enable_alpha_plugins || asked.enable_exec || !asked.function_environment.is_empty();
+    if runs_programs && !(operator.enable_alpha_plugins && operator.enable_exec) {
+        let message = "the author of an Application cannot have programs run";
+        return Err(Error::new(ErrorKind::Input, message)
+            .hint("`--enable-alpha-plugins` and `--enable-exec` are for the plugin's own command line"));
+    }
+    let mut options = operator.clone();
+    options.enable_helm |= asked.enable_helm;
+    options.enable_managed_by_label |= asked.enable_managed_by_label;
+    options.helm_api_versions.extend(asked.helm_api_versions);
+    options.function_environment.extend(asked.function_environment);
+    if asked.helm_kube_version.is_some() {
+        options.helm_kube_version = asked.helm_kube_version;
+    }
+    if asked.load_restrictor != LoadRestrictor::default() {
+        options.load_restrictor = asked.load_restrictor;
+    }
+    if asked.reorder != Reorder::default() {
+        options.reorder = asked.reorder;
     }
     Ok(options)
 }

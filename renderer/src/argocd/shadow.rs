@@ -1,4 +1,5 @@
-//! Files in which one has another content: a kustomization with an Application's edits, which is written nowhere.
+//! Files in which one has another content, which is written nowhere: a kustomization with an Application's edits, or what
+//! a chart renders to in the place of its `Chart.yaml`.
 //!
 //! The changed file has a real path of its own, so that caches that go by paths keep it apart from the file on the disk
 //! and from the same file with other edits.
@@ -17,18 +18,20 @@ pub(super) struct Shadowed<'f> {
     path: PathBuf,
     stand_in: PathBuf,
     content: Arc<[u8]>,
+    /// What was done to the file.
+    note: &'static str,
 }
 
 impl<'f> Shadowed<'f> {
     /// Shows another content at the path of a file.
-    pub(super) fn new(files: &'f dyn Files, path: &Path, text: &str) -> io::Result<Self> {
+    pub(super) fn new(files: &'f dyn Files, path: &Path, text: &str, note: &'static str) -> io::Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let (folder, _) = files.resolve(path.parent().unwrap_or(Path::new("/")))?;
         let name = path.file_name().unwrap_or_default();
         let path = folder.join(name);
         let mut stand_in = name.to_owned();
         stand_in.push(format!(".edited-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
-        Ok(Self { files, stand_in: folder.join(stand_in), path, content: text.as_bytes().into() })
+        Ok(Self { files, stand_in: folder.join(stand_in), path, content: text.as_bytes().into(), note })
     }
 }
 
@@ -50,7 +53,7 @@ impl Files for Shadowed<'_> {
 
     fn display(&self, path: &Path) -> String {
         if path == self.stand_in {
-            return format!("{} (edited)", self.files.display(&self.path));
+            return format!("{} ({})", self.files.display(&self.path), self.note);
         }
         self.files.display(path)
     }
@@ -71,8 +74,8 @@ mod tests {
         let tree: MemoryTree =
             [("app/kustomization.yaml", b"old" as &[u8]), ("app/a.yaml", b"a")].into_iter().collect();
         let path = Path::new("/app/kustomization.yaml");
-        let one = Shadowed::new(&tree, path, "one").unwrap();
-        let other = Shadowed::new(&tree, path, "other").unwrap();
+        let one = Shadowed::new(&tree, path, "one", "edited").unwrap();
+        let other = Shadowed::new(&tree, path, "other", "edited").unwrap();
         let (real, _) = one.resolve(path).unwrap();
         assert_eq!(&*one.read(&real).unwrap(), b"one");
         assert_ne!(real, other.resolve(path).unwrap().0);

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use files::Disk;
 use gotemplate::semver::{Constraints, Version};
 use helm_lite::{Chart, Dependency, HelmVersion, pack};
 
@@ -34,7 +35,9 @@ impl Manager<'_> {
         origins: &[Origin<'_>],
         say: Say<'_>,
     ) -> Result<Fetched> {
-        refuse_no_folder(&self.folder.join("charts"))?;
+        if self.repository.is_none() {
+            refuse_no_folder(&self.folder.join("charts"))?;
+        }
         say(&format!("Saving {} charts", resolved.len()));
         let mut fetched = Fetched { resolved: resolved.to_vec(), archives: Vec::new(), beside: Vec::new() };
         for (at, origin) in origins.iter().enumerate() {
@@ -52,12 +55,12 @@ impl Manager<'_> {
                 say(&format!(
                     "Dependency {name} did not declare a repository. Assuming it exists in the charts directory"
                 ));
-                refuse_other_version(dependency, &self.folder.join("charts").join(name))?;
+                self.refuse_other_version(dependency, &self.folder.join("charts").join(name))?;
                 fetched.beside.push(name.clone());
                 Ok(())
             }
             Origin::Folder(path) => {
-                let (version, file_name, bytes) = packed(dependency, path)?;
+                let (version, file_name, bytes) = self.packed(dependency, path)?;
                 fetched.resolved[at].version = version;
                 fetched.add(file_name, bytes.into())
             }
@@ -95,6 +98,46 @@ impl Manager<'_> {
         Chart::load_archive(&pulled.bytes, &pulled.file_name, HelmVersion::V4, &mut Vec::new())
             .map_err(|error| named(&error.into()))?;
         Ok((pulled.file_name, pulled.bytes))
+    }
+
+    /// Packs the chart in a folder: its version, the name of its file, and that.
+    fn packed(&self, dependency: &Dependency, folder: &Path) -> Result<(String, String, Vec<u8>)> {
+        let name = &dependency.name;
+        let files = match self.repository {
+            Some((files, root)) => charts::files(files, folder, Some(root))?,
+            None => charts::files(&Disk::new(), folder, None)?,
+        };
+        let shown = folder.display().to_string();
+        let metadata = Chart::load(files.clone(), &shown, HelmVersion::V4, &mut Vec::new())?.metadata;
+        let constraints = Constraints::parse(&dependency.version).map_err(|error| {
+            input(format!("dependency {name} has an invalid version/constraint format: {error}"))
+        })?;
+        let version = Version::parse(&metadata.version).map_err(|error| input(error.to_string()))?;
+        if !constraints.check(&version) {
+            return Err(input(format!("can't get a valid version for dependency {name}")));
+        }
+        let packed = pack(&metadata.name, &files)
+            .map_err(|error| input(format!("the chart in `{shown}` cannot be packed: {error}")))?;
+        let file_name = format!("{}-{}.tgz", metadata.name, metadata.version);
+        Ok((metadata.version, file_name, packed))
+    }
+
+    /// A dependency without a repository has to be there in a version that fits.
+    fn refuse_other_version(&self, dependency: &Dependency, folder: &Path) -> Result<()> {
+        let Dependency { name, version: wanted, .. } = dependency;
+        let chart = self.chart(folder).map_err(|error| {
+            input(format!("unable to load chart '{}': {}", folder.display(), error.message()))
+        })?;
+        let constraints = Constraints::parse(wanted).map_err(|error| {
+            input(format!("dependency {name} has an invalid version/constraint format: {error}"))
+        })?;
+        let found = &chart.metadata.version;
+        let version = Version::parse(found)
+            .map_err(|error| input(format!("invalid version {wanted} for dependency {name}: {error}")))?;
+        if constraints.check(&version) {
+            return Ok(());
+        }
+        Err(input(format!("dependency {name} at version {found} does not satisfy the constraint {wanted}")))
     }
 }
 
@@ -178,41 +221,4 @@ fn names(folder: &Path) -> Result<Vec<String>> {
         paths.filter_map(|path| path.file_name()?.to_str().map(str::to_owned)).collect();
     names.sort();
     Ok(names)
-}
-
-/// Packs the chart in a folder: its version, the name of its file, and that.
-fn packed(dependency: &Dependency, folder: &Path) -> Result<(String, String, Vec<u8>)> {
-    let name = &dependency.name;
-    let files = charts::files(folder)?;
-    let shown = folder.display().to_string();
-    let metadata = Chart::load(files.clone(), &shown, HelmVersion::V4, &mut Vec::new())?.metadata;
-    let constraints = Constraints::parse(&dependency.version).map_err(|error| {
-        input(format!("dependency {name} has an invalid version/constraint format: {error}"))
-    })?;
-    let version = Version::parse(&metadata.version).map_err(|error| input(error.to_string()))?;
-    if !constraints.check(&version) {
-        return Err(input(format!("can't get a valid version for dependency {name}")));
-    }
-    let packed = pack(&metadata.name, &files)
-        .map_err(|error| input(format!("the chart in `{shown}` cannot be packed: {error}")))?;
-    let file_name = format!("{}-{}.tgz", metadata.name, metadata.version);
-    Ok((metadata.version, file_name, packed))
-}
-
-/// A dependency without a repository has to be there in a version that fits.
-fn refuse_other_version(dependency: &Dependency, folder: &Path) -> Result<()> {
-    let Dependency { name, version: wanted, .. } = dependency;
-    let chart = charts::load(folder, HelmVersion::V4, &mut Vec::new()).map_err(|error| {
-        input(format!("unable to load chart '{}': {}", folder.display(), error.message()))
-    })?;
-    let constraints = Constraints::parse(wanted).map_err(|error| {
-        input(format!("dependency {name} has an invalid version/constraint format: {error}"))
-    })?;
-    let found = &chart.metadata.version;
-    let version = Version::parse(found)
-        .map_err(|error| input(format!("invalid version {wanted} for dependency {name}: {error}")))?;
-    if constraints.check(&version) {
-        return Ok(());
-    }
-    Err(input(format!("dependency {name} at version {found} does not satisfy the constraint {wanted}")))
 }

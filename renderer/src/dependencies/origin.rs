@@ -75,7 +75,11 @@ impl Manager<'_> {
     /// A folder as Helm finds it: from the chart's folder on, whatever links there are on the way.
     pub(super) fn local(&self, path: &str) -> Result<PathBuf> {
         let path = clean(&self.folder.join(path));
-        if !path.exists() {
+        let is_there = match self.repository {
+            Some((files, _)) => files.resolve(&path).is_ok(),
+            None => path.exists(),
+        };
+        if !is_there {
             return Err(input(format!("directory {} not found", path.display())));
         }
         Ok(path)

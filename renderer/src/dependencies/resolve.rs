@@ -1,11 +1,10 @@
 //! The versions that ranges of versions stand for.
 
 use gotemplate::semver::{Constraints, Version};
-use helm_lite::{Dependency, HelmVersion};
+use helm_lite::Dependency;
 
 use super::origin::Origin;
 use super::{Manager, input, resolved};
-use crate::charts;
 use crate::error::Result;
 use crate::remote::charts::Locked;
 
@@ -46,7 +45,7 @@ impl Manager<'_> {
                 Ok(Some(version.clone()))
             }
             Origin::Folder(path) => {
-                let found = charts::load(path, HelmVersion::V4, &mut Vec::new())?.metadata.version;
+                let found = self.chart(path)?.metadata.version;
                 Ok(Version::parse(&found).ok().filter(|version| constraints.check(version)).map(|_| found))
             }
             // One version is taken at its word.

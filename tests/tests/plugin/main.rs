@@ -4,6 +4,8 @@
 #[expect(dead_code, clippy::unwrap_used, reason = "the client of the server's own tests, which ask for more")]
 mod client;
 
+mod classic;
+
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::net::UnixListener;
@@ -109,7 +111,7 @@ fn a_peer_of_another_make_is_served() {
     assert_eq!(got, want);
     assert!(manifests.ends_with("\n2 Kustomize\n"));
     assert_eq!(peer("MatchRepository"), "1 1\n");
-    assert_eq!(peer("GetParametersAnnouncement"), "");
+    assert!(peer("GetParametersAnnouncement").contains("kustomize-images"));
 }
 
 #[tokio::test]

@@ -1,0 +1,47 @@
+//! The parameters that an Application can have, for Argo CD's form of them.
+
+use super::current::Current;
+use super::given::Content;
+use super::invocation::Invocation;
+use super::render::{Asked, Checkout};
+use super::table::PARAMETERS;
+use crate::application::Engines;
+use crate::error::Result;
+
+/// A parameter, and its value so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it is for.
+    pub tooltip: &'static str,
+    /// What an item is: `string` or `boolean`.
+    pub item_type: &'static str,
+    /// The value, of the kind that one has to have.
+    pub content: Content,
+}
+
+/// The parameters that have an effect on a source, with the values that they have so far.
+///
+/// # Errors
+/// What [`render`](super::render) refuses.
+pub fn announce<E: Engines>(
+    invocation: &Invocation,
+    checkout: &Checkout<'_>,
+    engines: &E,
+) -> Result<Vec<Announcement>, E::Error> {
+    let asked = Asked::new(invocation, checkout)?;
+    let current = Current::of(&asked, checkout.files, checkout.folder, engines)?;
+    let scopes = asked.scopes();
+    let announced = PARAMETERS.iter().filter(|parameter| scopes.contains(&parameter.scope));
+    let announced = announced.map(|parameter| Announcement {
+        name: parameter.name,
+        title: parameter.title,
+        tooltip: parameter.tooltip,
+        item_type: parameter.item_type(),
+        content: parameter.value(&current),
+    });
+    Ok(announced.collect())
+}
