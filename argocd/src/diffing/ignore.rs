@@ -1,7 +1,7 @@
 //! Fields that are not compared.
 //!
-//! In: `ignoreDifferences` of an Application and of the settings. Out: objects without the fields that JSON pointers name.
-//! Expressions of jq and managers of fields, which want jq and a cluster, are given back as not done.
+//! In: `ignoreDifferences` of an Application and of the settings. Out: objects without the fields that JSON pointers and
+//! expressions of jq name. Managers of fields, which want a cluster, are given back as not done.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use serde::Deserialize;
 use yamlserde::Text;
 use yamltree::{Kind, Node};
 
+use super::jq;
 use crate::application::IgnoreDifferences;
 use crate::error::{Error, Result};
 use crate::glob::Glob;
@@ -25,7 +26,8 @@ pub(super) struct Rule {
     name: String,
     namespace: String,
     pointers: Vec<String>,
-    pub(super) not_done: Vec<String>,
+    expressions: Vec<String>,
+    not_done: Vec<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -44,7 +46,8 @@ impl Rule {
             name: rule.name.clone(),
             namespace: rule.namespace.clone(),
             pointers: rule.json_pointers.clone(),
-            not_done: [rule.jq_path_expressions.as_slice(), &rule.managed_fields_managers].concat(),
+            expressions: rule.jq_path_expressions.clone(),
+            not_done: rule.managed_fields_managers.clone(),
         }
     }
 
@@ -56,6 +59,7 @@ impl Rule {
             name: String::new(),
             namespace: String::new(),
             pointers: vec![pointer.to_owned()],
+            expressions: Vec::new(),
             not_done: Vec::new(),
         }
     }
@@ -68,9 +72,18 @@ impl Rule {
             && (self.namespace.is_empty() || self.namespace == object.namespace())
     }
 
+    /// What cannot be done: what wants a cluster, and what is no expression.
+    pub(super) fn not_done(&self) -> impl Iterator<Item = &str> {
+        let broken = self.expressions.iter().filter(|expression| jq::check(expression).is_err());
+        self.not_done.iter().chain(broken).map(String::as_str)
+    }
+
     pub(super) fn apply(&self, object: &mut Object) {
         for pointer in &self.pointers {
             remove(object.node_mut(), pointer);
+        }
+        for expression in &self.expressions {
+            jq::delete(object.node_mut(), expression);
         }
     }
 }
@@ -91,8 +104,8 @@ pub(super) fn of_settings(settings: &BTreeMap<String, String>) -> Result<Vec<Rul
             name: String::new(),
             namespace: String::new(),
             pointers: json_pointers.unwrap_or_default(),
-            not_done: [jq_path_expressions.unwrap_or_default(), managed_fields_managers.unwrap_or_default()]
-                .concat(),
+            expressions: jq_path_expressions.unwrap_or_default(),
+            not_done: managed_fields_managers.unwrap_or_default(),
         });
     }
     Ok(rules)

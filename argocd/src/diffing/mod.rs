@@ -5,6 +5,7 @@
 //! settings that cannot be read. Both sides of a comparison go through the same.
 
 mod ignore;
+mod jq;
 mod known;
 mod quantity;
 
@@ -76,11 +77,11 @@ impl Normalizer {
         known::normalize(object);
     }
 
-    /// What is ignored of an object by Argo CD, but not here: expressions of jq, and what managers of fields own.
+    /// What is ignored of an object by Argo CD, but not here: what managers of fields own, and expressions that are none.
     #[must_use]
     pub fn not_done(&self, object: &Object) -> Vec<&str> {
         let rules = self.rules.iter().filter(|rule| rule.matches(object));
-        rules.flat_map(|rule| &rule.not_done).map(String::as_str).collect()
+        rules.flat_map(Rule::not_done).collect()
     }
 }
 
@@ -210,18 +211,18 @@ mod tests {
     }
 
     #[test]
-    fn pointers_of_the_settings_take_fields_out() {
+    fn pointers_and_expressions_of_the_settings_take_fields_out() {
         let key = |of: &str| format!("resource.customizations.ignoreDifferences.{of}");
         let text = "{apiVersion: apps/v1, kind: Deployment, metadata: {annotations: {a/b: x, c: d}}, spec: {list: [1, 2, 3]}}";
         let all = "jsonPointers: [/metadata/annotations/a~1b, /missing/at/all, /spec/list/9, none]";
-        let apps = "jsonPointers: [/spec/list/-1, /spec/list/0]\njqPathExpressions: [.spec.x]\n";
+        let apps = "jsonPointers: [/spec/list/-1, /spec/list/0]\njqPathExpressions: [.metadata.annotations.c, '.spec[']\nmanagedFieldsManagers: [kube-controller-manager]\n";
         assert_eq!(
             normalized(text, &[(&key("all"), all), (&key("apps_Deployment"), apps)]),
-            r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{"c":"d"}},"spec":{"list":[2]}}"#
+            r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"annotations":{}},"spec":{"list":[2]}}"#
         );
         let settings = BTreeMap::from([(key("apps_Deployment"), apps.to_owned())]);
         let normalizer = Normalizer::new(&[], &settings).unwrap();
         let source = Arc::new(Source { name: "a.yaml".to_owned(), text: text.into() });
-        assert_eq!(normalizer.not_done(&read(&source).unwrap()[0]), [".spec.x"]);
+        assert_eq!(normalizer.not_done(&read(&source).unwrap()[0]), ["kube-controller-manager", ".spec["]);
     }
 }
