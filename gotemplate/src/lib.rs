@@ -32,4 +32,4 @@ pub use function::{Call, Function};
 pub use functions::Functions;
 pub use set::TemplateSet;
 pub use value::{Entries, IntKind, Kind, List, Map, Object, Str, Type, UintKind, Value};
-pub use watch::{Event, Trace, Watch};
+pub use watch::{Event, Marks, Trace, Watch};

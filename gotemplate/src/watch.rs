@@ -35,15 +35,26 @@ struct Mark {
 /// No template that anyone looks into writes in more pieces.
 const MOST_MARKS: usize = 1 << 20;
 
-impl Trace {
+/// What a [`Trace`] has noted, to be kept and shared.
+#[derive(Debug, Default)]
+pub struct Marks(Vec<Mark>);
+
+impl Marks {
     /// The offset in the template of what wrote the output at `offset`.
     #[must_use]
     pub fn origin(&self, offset: usize) -> Option<usize> {
-        let marks = self.0.borrow();
-        let index = marks.partition_point(|mark| mark.output <= offset).checked_sub(1)?;
-        let mark = marks.get(index)?;
+        let index = self.0.partition_point(|mark| mark.output <= offset).checked_sub(1)?;
+        let mark = self.0.get(index)?;
         let into = if mark.is_text { offset - mark.output } else { 0 };
         Some(mark.template as usize + into)
+    }
+}
+
+impl Trace {
+    /// What was noted of an execution that is over.
+    #[must_use]
+    pub fn into_marks(self) -> Marks {
+        Marks(self.0.into_inner())
     }
 
     pub(crate) fn add(&self, output: usize, template: u32, is_text: bool) {
@@ -81,9 +92,10 @@ mod tests {
         let data = Value::map([("list", Value::list(vec!["x".into(), "y".into()]))]);
         let out = set.execute("file", data, &options).expect("it executes");
         let out = String::from_utf8(out).expect("text");
+        let marks = trace.into_marks();
         assert_eq!(out, "ab\n- x\n- y\nttz");
         let origin = |wanted: &str| {
-            let at = trace.origin(out.find(wanted).expect("it is there")).expect("a mark");
+            let at = marks.origin(out.find(wanted).expect("it is there")).expect("a mark");
             &text[at..at + 2]
         };
         assert_eq!(origin("b\n"), "b\n");

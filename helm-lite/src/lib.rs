@@ -32,6 +32,7 @@ pub use cluster::Cluster;
 pub use dependencies::process_dependencies;
 pub use error::{DEBUG_ADVICE, Error, ErrorKind, Step};
 pub use options::Options;
+pub use origin::Origin;
 pub use release_name::{check_release_name, release_name};
 pub use render::{Output, render};
 pub use schema::validate_values;

@@ -6,14 +6,14 @@
 mod fault;
 
 use std::cmp::Ordering;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions};
 
 use self::fault::Fault;
 use crate::chart::shape::json_type;
 use crate::error::Error;
-use crate::origin::Origin;
+use crate::origin::{Origin, Writer};
 use crate::version::HelmVersion;
 
 /// A file that a template was rendered to.
@@ -24,18 +24,23 @@ pub struct Rendered {
     /// What the template wrote.
     pub text: String,
     /// Which part of the template wrote which part of it.
-    pub(crate) origin: Option<Rc<Origin>>,
+    pub(crate) writer: Option<Arc<Writer>>,
 }
 
 impl Rendered {
     /// A file that no template is known to have written.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), text: text.into(), origin: None }
+        Self { path: path.into(), text: text.into(), writer: None }
+    }
+
+    /// Where in the file a document begins whose text is a part of the file's.
+    fn offset_of(&self, document: &str) -> usize {
+        (document.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
 }
 
 /// One document of the output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Manifest {
     /// The file that it came from.
     pub path: String,
@@ -43,10 +48,12 @@ pub struct Manifest {
     pub kind: String,
     /// Its text, as it was written.
     pub text: String,
+    /// Which part of a template wrote which part of the text, where that is known.
+    pub origin: Option<Origin>,
 }
 
 /// A document that is run at a point of a release's life, and is no part of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Hook {
     /// The document.
     pub manifest: Manifest,
@@ -55,7 +62,7 @@ pub struct Hook {
 }
 
 /// What a chart renders to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Manifests {
     /// The release's documents, in the order of installation.
     pub manifests: Vec<Manifest>,
@@ -163,7 +170,10 @@ pub fn sort(files: &[Rendered], version: HelmVersion) -> Result<Manifests, Error
 pub fn unsorted(mut files: Vec<Rendered>) -> Manifests {
     files.retain(|file| !file.text.trim().is_empty());
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    let manifest = |Rendered { path, text, .. }| Manifest { path, kind: String::new(), text };
+    let manifest = |Rendered { path, text, writer }| {
+        let origin = writer.map(|writer| Origin::new(&writer, 0));
+        Manifest { path, kind: String::new(), text, origin }
+    };
     Manifests { manifests: files.into_iter().map(manifest).collect(), ..Manifests::default() }
 }
 
@@ -228,7 +238,8 @@ fn is_space(c: char) -> bool {
 fn place(text: &str, file: &Rendered, sorted: &mut Manifests) -> Result<(), Error> {
     let path = &file.path;
     let head = Head::read(text).map_err(|fault| fault.error(text, file))?;
-    let manifest = Manifest { path: path.clone(), kind: head.kind, text: text.to_owned() };
+    let origin = file.writer.as_ref().map(|writer| Origin::new(writer, file.offset_of(text)));
+    let manifest = Manifest { path: path.clone(), kind: head.kind, text: text.to_owned(), origin };
     let Some(words) = head.hook else {
         sorted.manifests.push(manifest);
         return Ok(());

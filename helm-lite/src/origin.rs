@@ -2,27 +2,56 @@
 
 use std::sync::Arc;
 
-use gotemplate::Trace;
+use gotemplate::Marks;
 use yamltree::{Place, Span};
 
 use crate::sources::Sources;
 
 /// What wrote a rendered file.
 #[derive(Debug, Default)]
-pub(crate) struct Origin {
+pub(crate) struct Writer {
     pub(crate) template: Arc<[u8]>,
-    pub(crate) trace: Trace,
+    pub(crate) marks: Marks,
     /// Where in the file something was taken out that the template wrote, and how long each of it was.
     pub(crate) removed: (Vec<usize>, usize),
 }
 
-impl Origin {
+/// Leads from the text of a document back to the template that wrote it.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    writer: Arc<Writer>,
+    /// Where in the rendered file the document begins.
+    start: usize,
+}
+
+impl Writer {
     /// The place in the template of what stands at an offset of the file.
     pub(crate) fn place(&self, path: &str, offset: usize) -> Option<Place> {
+        place(path, &self.template, self.offset(offset)?, 1)
+    }
+
+    fn offset(&self, offset: usize) -> Option<usize> {
         let (removed, length) = &self.removed;
-        let written = offset + length * removed.partition_point(|at| *at <= offset);
-        let at = self.trace.origin(written)?;
-        place(path, &self.template, at, 1)
+        self.marks.origin(offset + length * removed.partition_point(|at| *at <= offset))
+    }
+}
+
+impl Origin {
+    pub(crate) fn new(writer: &Arc<Writer>, start: usize) -> Self {
+        Self { writer: Arc::clone(writer), start }
+    }
+
+    /// The template.
+    #[must_use]
+    pub fn template(&self) -> &Arc<[u8]> {
+        &self.writer.template
+    }
+
+    /// The offset in the template of what wrote the document's text at an offset. What an action printed leads to the
+    /// action, and what a named template printed to what called it.
+    #[must_use]
+    pub fn offset(&self, offset: usize) -> Option<usize> {
+        self.writer.offset(self.start + offset)
     }
 }
 

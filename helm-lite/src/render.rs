@@ -9,6 +9,7 @@ mod missing;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gotemplate::{Event, Map, MissingKey, TemplateSet, Trace, Value};
 use yamltree::Place;
@@ -20,7 +21,7 @@ use crate::funcs::{self, Host};
 use crate::manifest::Rendered;
 use crate::objects::{self, Capabilities, Files};
 use crate::options::Options;
-use crate::origin::{self, Origin};
+use crate::origin::{self, Writer};
 use crate::version::HelmVersion;
 use crate::warning::Warning;
 
@@ -183,8 +184,8 @@ impl Template<'_> {
         let removed = (funcs::no_values(&written), funcs::NO_VALUE.len());
         let text = String::from_utf8(funcs::without_no_value(written))
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        let origin = Origin { template: self.file.data.clone(), trace, removed };
-        Rendered { path: self.path.clone(), text, origin: Some(Rc::new(origin)) }
+        let writer = Writer { template: self.file.data.clone(), marks: trace.into_marks(), removed };
+        Rendered { path: self.path.clone(), text, writer: Some(Arc::new(writer)) }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::finish;
 use crate::generate::{self, Generator};
 use crate::hash;
+use crate::history::{History, Recorder, Step as BuildStep};
 use crate::kustomization::{Kind, Kustomization};
 use crate::loader::{self, Cache, Loader};
 use crate::nameref;
@@ -64,6 +65,26 @@ pub fn build(path: &Path, world: World<'_>, options: &Options, shared: &Shared) 
     Output::new(resources, cx.take_warnings()).map_err(|error| error.located(&shared.sources))
 }
 
+/// Builds the same, and notes how the resources of a kind became what they are: a history for each object of the output,
+/// empty for those of other kinds.
+///
+/// # Errors
+/// As those of [`build`].
+pub fn build_watched(
+    path: &Path,
+    world: World<'_>,
+    options: &Options,
+    shared: &Shared,
+    kind: &str,
+) -> Result<(Output, Vec<History>)> {
+    let mut cx = Context::new(world, options, &shared.sources, &shared.cache);
+    cx.recorder = Some(Recorder::new(kind));
+    let resources = run(path, &cx).map_err(|error| error.located(&shared.sources))?;
+    let histories = cx.recorder.as_ref().map(|recorder| recorder.histories(&resources)).unwrap_or_default();
+    let output = Output::new(resources, cx.take_warnings());
+    Ok((output.map_err(|error| error.located(&shared.sources))?, histories))
+}
+
 fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {
     let loader = Arc::new(Loader::new(path, cx)?);
     let kustomization = Kustomization::load(&loader, cx)?;
@@ -74,12 +95,17 @@ fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {
     let mut all = frame.accumulate(Accumulator::new(cx), cx)?;
 
     hash::append_hashes(&mut all.map)?;
+    cx.note(&all.map, || BuildStep::named("the hash of the content", Span::NONE));
     nameref::update_references(&mut all.map, &all.config, cx)?;
+    cx.note(&all.map, || BuildStep::named("the names of what is referred to", Span::NONE));
     vars::resolve(&mut all.map, &all.vars, &all.config, cx)?;
+    cx.note(&all.map, || BuildStep::named("vars", Span::NONE));
     finish::drop_local_config(&mut all.map)?;
     finish::sort(&mut all.map, &kustomization, cx)?;
     finish::label_as_managed(&mut all.map, &kustomization, cx)?;
+    cx.note(&all.map, || BuildStep::named("the label of what is managed by kustomize", Span::NONE));
     finish::write_annotations(&mut all.map, &kustomization)?;
+    cx.note(&all.map, || BuildStep::named("buildMetadata", Span::NONE));
     nameref::warn_about_generated_names(&all.map, cx);
     Ok(all.map.into_resources())
 }
@@ -117,6 +143,15 @@ struct Frame<'f> {
 struct Step<T: ?Sized> {
     run: Box<T>,
     origin: Option<Origin>,
+    configured: Configured,
+}
+
+/// What asks for a step.
+enum Configured {
+    /// Fields of the kustomization: the kind, the number among those that they ask for, and how many those are.
+    ByFields(&'static str, usize, usize),
+    /// A resource, by its number among those of the field.
+    ByResource(usize),
 }
 
 /// What an entry of `resources` is.
@@ -162,7 +197,10 @@ impl Frame<'_> {
         for entry in entries {
             let via = |error: Error| error.via("included here", entry.span);
             match self.find(entry, cx)? {
-                Found::Resources(resources) => all.map.append_all(resources).map_err(via)?,
+                Found::Resources(resources) => {
+                    all.map.append_all(resources).map_err(via)?;
+                    cx.note(&all.map, || BuildStep::named("resources", entry.span));
+                }
                 Found::Folder(loader) => {
                     let base = self.enter(&loader, entry, Accumulator::new(cx), Kind::Kustomization, cx)?;
                     all.merge(base, cx).map_err(via)?;
@@ -254,14 +292,15 @@ impl Frame<'_> {
         let mut steps: Vec<Step<dyn Generator>> = Vec::new();
         for builtin in generate::BUILTINS {
             let made = (builtin.from_fields)(&target)?;
-            steps.extend(made.into_iter().map(|run| Step { run, origin: self.builtin_origin(builtin.kind) }));
+            steps.extend(self.builtin_steps(builtin.kind, made));
         }
         let configured = self.plugin_configurations("generators", cx)?;
-        for configuration in &configured {
+        for (number, configuration) in configured.iter().enumerate() {
             let run = plugin::generator(configuration, &target)?;
             steps.push(Step {
                 run,
                 origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)),
+                configured: Configured::ByResource(number),
             });
         }
         for step in steps {
@@ -271,6 +310,7 @@ impl Frame<'_> {
                 }
                 all.map.absorb(resource, cx)?;
             }
+            cx.note(&all.map, || self.step(&step.configured, &configured));
         }
         Ok(())
     }
@@ -280,18 +320,20 @@ impl Frame<'_> {
         let mut steps: Vec<Step<dyn Transformer>> = Vec::new();
         for builtin in transform::BUILTINS {
             let made = (builtin.from_fields)(&target)?;
-            steps.extend(made.into_iter().map(|run| Step { run, origin: self.builtin_origin(builtin.kind) }));
+            steps.extend(self.builtin_steps(builtin.kind, made));
         }
         let configured = self.plugin_configurations("transformers", cx)?;
-        for configuration in &configured {
+        for (number, configuration) in configured.iter().enumerate() {
             let run = plugin::transformer(configuration, &target)?;
             steps.push(Step {
                 run,
                 origin: configuration.origin.as_ref().map(|_| plugin_origin(configuration)),
+                configured: Configured::ByResource(number),
             });
         }
         for step in steps {
             step.run.transform(&mut all.map, cx)?;
+            cx.note(&all.map, || self.step(&step.configured, &configured));
             if let Some(origin) = &step.origin {
                 all.map.modify_each(|resource| {
                     (0..step.run.steps()).for_each(|_| note_transformation(resource, origin));
@@ -342,6 +384,30 @@ impl Frame<'_> {
             config,
             helm_namespace: self.helm_namespace.as_deref(),
             cx,
+        }
+    }
+
+    /// The steps of a built-in kind.
+    fn builtin_steps<T: ?Sized>(
+        &self,
+        kind: &'static str,
+        made: Vec<Box<T>>,
+    ) -> impl Iterator<Item = Step<T>> {
+        let count = made.len();
+        made.into_iter().enumerate().map(move |(number, run)| Step {
+            run,
+            origin: self.builtin_origin(kind),
+            configured: Configured::ByFields(kind, number, count),
+        })
+    }
+
+    /// A step as it is told to who watches.
+    fn step(&self, configured: &Configured, resources: &[Resource]) -> BuildStep {
+        match configured {
+            Configured::ByFields(kind, number, count) => {
+                BuildStep::of_fields(kind, *number, *count, self.kustomization)
+            }
+            Configured::ByResource(number) => BuildStep::of_plugin(&resources[*number]),
         }
     }
 

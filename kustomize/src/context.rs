@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use yamltree::{Node, Span};
 
+use crate::history::{Recorder, Step};
 use crate::loader::File;
 use crate::options::Options;
+use crate::resmap::ResMap;
 use crate::schema::Schema;
 use crate::sources::Sources;
 use crate::warning::{Code, Warning};
@@ -18,6 +20,8 @@ pub(crate) struct Context<'a> {
     pub(crate) options: &'a Options,
     pub(crate) sources: &'a Sources,
     pub(crate) cache: &'a crate::loader::Cache,
+    /// What notes how resources become what they are, where somebody wants to know.
+    pub(crate) recorder: Option<Recorder>,
     warnings: RefCell<Vec<Warning>>,
     schema: RefCell<Arc<Schema>>,
 }
@@ -34,8 +38,16 @@ impl<'a> Context<'a> {
             options,
             sources,
             cache,
+            recorder: None,
             warnings: RefCell::new(Vec::new()),
             schema: RefCell::new(Schema::builtin()),
+        }
+    }
+
+    /// Hands the resources after a step to who watches.
+    pub(crate) fn note(&self, map: &ResMap, step: impl FnOnce() -> Step) {
+        if let Some(recorder) = &self.recorder {
+            recorder.after(map, &step());
         }
     }
 

@@ -15,6 +15,7 @@ mod finish;
 mod function;
 mod generate;
 mod hash;
+mod history;
 mod image;
 mod json;
 mod kustomization;
@@ -45,13 +46,14 @@ mod vars;
 mod warning;
 mod world;
 
-pub use build::{Shared, build};
+pub use build::{Shared, build, build_watched};
 pub use error::{Error, ErrorKind, Step};
+pub use history::{Field, History, Step as BuildStep, Version};
 pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};
 pub use types::KubernetesType;
 pub use warning::{Code, Warning};
 pub use world::{
-    Chart, ChartError, ChartInflator, Function, FunctionRunner, Remote, RemoteChart, RemoteError, Repository,
-    Values, World,
+    Chart, ChartError, ChartInflator, Function, FunctionRunner, Inflated, Remote, RemoteChart, RemoteError,
+    Repository, TextPlaces, Values, World,
 };

@@ -1,5 +1,7 @@
 //! A resource: its tree, with what the build must remember of it.
 
+use std::cell::Cell;
+
 use compact_str::CompactString;
 use yamltree::{Dialect, Entry, Node, Resolved, Span, Style, resolve};
 
@@ -31,6 +33,8 @@ pub(crate) struct Resource {
     pub(crate) transformations: Vec<Origin>,
     /// How many numbers were handed out to nodes that stand in several places.
     shares: u32,
+    /// What tells it from the others of a watched build, whatever it is called; 0 where nobody watches.
+    pub(crate) lineage: Cell<u32>,
 }
 
 /// What a generated resource does to one of the same id that exists.
@@ -139,6 +143,7 @@ impl Resource {
         self.prefixes.clone_from(&other.prefixes);
         self.suffixes.clone_from(&other.suffixes);
         self.vars.clone_from(&other.vars);
+        self.lineage.clone_from(&other.lineage);
     }
 
     /// Whether there is something that Kustomize keeps in annotations, so that the resource has some to it.
@@ -155,8 +160,8 @@ impl Resource {
     /// Forgets what Kustomize keeps in annotations, as when a patch has wiped those.
     pub(crate) fn forget_history(&mut self) {
         let resource = std::mem::take(self);
-        let Self { node, id, vars, shares, .. } = resource;
-        *self = Self { node, id, vars, shares, ..Self::default() };
+        let Self { node, id, vars, shares, lineage, .. } = resource;
+        *self = Self { node, id, vars, shares, lineage, ..Self::default() };
     }
 
     /// Numbers for values that are to stand in several places as one node; returns the first.

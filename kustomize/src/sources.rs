@@ -1,40 +1,68 @@
 //! The files that builds have read, so that a span can be shown; and texts inside them, whose spans lead back to the
 //! file that holds them.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use yamltree::{Node, Place, Source, SourceId, Span, Style};
 
 use crate::loader::File;
+use crate::world::TextPlaces;
 
 /// The files that were read, by number. Shared by builds that run side by side.
 #[derive(Debug, Default)]
-pub(crate) struct Sources(RwLock<Vec<Text>>);
+pub(crate) struct Sources {
+    texts: RwLock<Vec<Text>>,
+    /// The numbers of texts that others hold, by their addresses.
+    numbers: Mutex<HashMap<usize, SourceId>>,
+}
 
 #[derive(Clone, Debug)]
 struct Text {
     source: Arc<Source>,
-    /// The scalar in another file that holds this text, where it is not a file of its own.
-    holder: Option<(Span, Style)>,
+    origin: TextOrigin,
+}
+
+/// Where a text is.
+#[derive(Clone, Debug)]
+enum TextOrigin {
+    /// It is a file, or nothing is known of it.
+    File,
+    /// In this scalar of another file.
+    Scalar(Span, Style),
+    /// Something made it of other files.
+    Made(Arc<dyn TextPlaces>),
 }
 
 impl Sources {
     /// Takes in a file's text under the name that a user would give it.
     pub(crate) fn file(&self, name: String, text: Arc<str>) -> File {
-        self.add(name, text, None)
+        self.add(name, text, TextOrigin::File)
+    }
+
+    /// Takes in a text that something made, so that its spans lead to what it was made of where that is known.
+    pub(crate) fn rendered(&self, name: String, text: Arc<str>, places: Option<Arc<dyn TextPlaces>>) -> File {
+        self.add(name, text, places.map_or(TextOrigin::File, TextOrigin::Made))
     }
 
     /// Takes in a scalar's text that is to be read as YAML, so that its spans lead to lines of the file around it.
     pub(crate) fn inline(&self, scalar: &Node) -> Option<File> {
         let text: Arc<str> = scalar.text()?.into();
         let name = self.get(scalar.span.source).map_or_else(String::new, |text| text.source.name.clone());
-        Some(self.add(name, text, Some((scalar.span, scalar.style))))
+        Some(self.add(name, text, TextOrigin::Scalar(scalar.span, scalar.style)))
     }
 
     /// The place that a span stands for; `None` for a node that no file holds.
     pub(crate) fn place(&self, span: Span) -> Option<Place> {
-        let Text { source, holder } = self.get(span.source)?;
-        let Some((scalar, style)) = holder else { return Some(Place { source, span }) };
+        let Text { source, origin } = self.get(span.source)?;
+        let (scalar, style) = match origin {
+            TextOrigin::File => return Some(Place { source, span }),
+            TextOrigin::Made(places) => {
+                let place = places.place(span.start, span.end);
+                return Some(place.map_or(Place { source, span }, |place| self.numbered(place)));
+            }
+            TextOrigin::Scalar(scalar, style) => (scalar, style),
+        };
         let outer = self.place(scalar)?;
         let span = match style {
             Style::Literal => in_literal(&source, span, &outer).unwrap_or(outer.span),
@@ -45,19 +73,32 @@ impl Sources {
 
     /// All that were read, by their numbers.
     pub(crate) fn all(&self) -> Vec<Arc<Source>> {
-        let sources = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let sources = self.texts.read().unwrap_or_else(PoisonError::into_inner);
         sources.iter().map(|text| Arc::clone(&text.source)).collect()
     }
 
-    fn add(&self, name: String, text: Arc<str>, holder: Option<(Span, Style)>) -> File {
+    /// A place in a text of others, with a number of ours.
+    fn numbered(&self, Place { source, span }: Place) -> Place {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = *numbers
+            .entry(Arc::as_ptr(&source).addr())
+            .or_insert_with(|| self.push(Text { source: Arc::clone(&source), origin: TextOrigin::File }));
+        Place { source, span: Span { source: number, ..span } }
+    }
+
+    fn add(&self, name: String, text: Arc<str>, origin: TextOrigin) -> File {
         let source = Arc::new(Source { name, text: Arc::clone(&text) });
-        let mut sources = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        sources.push(Text { source, holder });
-        File { source: SourceId::try_from(sources.len() - 1).unwrap_or(SourceId::MAX), text }
+        File { source: self.push(Text { source, origin }), text }
+    }
+
+    fn push(&self, text: Text) -> SourceId {
+        let mut sources = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        sources.push(text);
+        SourceId::try_from(sources.len() - 1).unwrap_or(SourceId::MAX)
     }
 
     fn get(&self, source: SourceId) -> Option<Text> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(source as usize).cloned()
+        self.texts.read().unwrap_or_else(PoisonError::into_inner).get(source as usize).cloned()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The seams to the outside: files, remote repositories, charts, functions. The engine itself touches none of them.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +70,28 @@ pub trait ChartInflator: Sync {
     ///
     /// # Errors
     /// A sentence for the user.
-    fn inflate(&self, chart: &Chart<'_>) -> Result<String, ChartError>;
+    fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated, ChartError>;
+}
+
+/// What a chart renders to.
+#[derive(Clone, Debug)]
+pub struct Inflated {
+    /// What `helm template` prints.
+    pub text: String,
+    /// Where that was written, if anybody wants to know.
+    pub places: Option<Arc<dyn TextPlaces>>,
+}
+
+/// Leads from a text that something made to what it was made of.
+pub trait TextPlaces: fmt::Debug + Send + Sync {
+    /// Where a run of bytes of the text was written.
+    fn place(&self, start: u32, end: u32) -> Option<Place>;
+}
+
+impl From<String> for Inflated {
+    fn from(text: String) -> Self {
+        Self { text, places: None }
+    }
 }
 
 /// Why a chart could not be had or rendered.

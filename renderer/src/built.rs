@@ -1,10 +1,12 @@
 //! What a target gives: its manifests, in each form that they are written in, and warnings.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use kustomize::Output;
 use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Place, Resolved};
 
+use crate::chart::places::ChartPlaces;
 use crate::error::{Error, ErrorKind, Result};
 use crate::output::{self, Format};
 use crate::report::Reporter;
@@ -34,6 +36,8 @@ pub struct RenderedChart {
     pub text: String,
     /// What is not wrong but surely not meant.
     pub warnings: Vec<helm_lite::Warning>,
+    /// Where the text was written, if the renderer keeps that.
+    pub(crate) places: Option<Arc<ChartPlaces>>,
 }
 
 /// What is not wrong with a target but surely not meant.

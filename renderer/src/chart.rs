@@ -3,6 +3,7 @@
 //! In: the path of a chart, values and what is said of the release. Out: what it renders to.
 
 pub(crate) mod lint;
+pub(crate) mod places;
 pub(crate) mod text;
 
 use std::fs;
@@ -16,6 +17,7 @@ use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
 use helm_lite::{Chart, Cluster, Code, HelmVersion, KubeVersion, Options, Warning};
 
+use self::places::Inputs;
 use self::text::{Selection, Text};
 use crate::charts::Location;
 use crate::error::{Error, ErrorKind, Result};
@@ -249,6 +251,20 @@ pub(crate) fn explain(
     Ok((explanation, warnings))
 }
 
+/// Explains a value of a chart that was rendered.
+///
+/// # Errors
+/// When the path is none.
+pub(crate) fn explain_rendered(inputs: &Inputs, value: &str) -> Result<Explanation> {
+    let read = |name: &str| {
+        let found = inputs.files.0.get(name).cloned();
+        found.ok_or_else(|| Error::new(ErrorKind::Input, format!("`{name}` was not read")))
+    };
+    with_options(&read, &inputs.given, |options| {
+        values::explain(&inputs.loaded.chart, options, value, inputs.version, &mut Vec::new())
+    })
+}
+
 /// A release's name from a template, as `--name-template` gives it.
 pub(crate) fn release_name(template: &str) -> Result<String> {
     let random = random();
@@ -283,7 +299,7 @@ fn with_options<T>(
 }
 
 /// A file that the command line names; `-` is standard input.
-fn read_values(name: &str) -> Result<Vec<u8>> {
+pub(crate) fn read_values(name: &str) -> Result<Vec<u8>> {
     use std::io::Read as _;
     let refuse = |error: &std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => {

@@ -2,13 +2,16 @@
 //!
 //! In: its path and what is said of all charts of the run, in the words of `helm template`. Out: what that prints.
 
+use std::cell::RefCell;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use files::{FileKind, Files};
 use helm_lite::values::UserValues;
 use helm_lite::{Chart, Warning};
 
+use crate::built::RenderedChart;
+use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
 use crate::error::Result;
@@ -40,7 +43,15 @@ pub struct ChartOptions {
 pub(crate) struct ChartTargets {
     options: ChartOptions,
     /// Read once: standard input can be one of the files.
-    user: OnceLock<Result<(UserValues, Vec<Warning>)>>,
+    user: OnceLock<Result<User>>,
+}
+
+/// The values that were given, and the files that they were read from.
+#[derive(Debug)]
+struct User {
+    values: UserValues,
+    warnings: Vec<Warning>,
+    files: ReadFiles,
 }
 
 impl ChartTargets {
@@ -52,9 +63,9 @@ impl ChartTargets {
     ///
     /// # Errors
     /// What is wrong, in Helm's words.
-    pub(crate) fn render(&self, engines: Engines<'_>, path: &Path) -> Result<(String, Vec<Warning>)> {
+    pub(crate) fn render(&self, engines: Engines<'_>, path: &Path) -> Result<RenderedChart> {
         let loaded = engines.chart(path, None)?;
-        let (user, user_warnings) = self.user()?;
+        let User { values, warnings, files } = self.user()?;
         let options = &self.options;
         let name = options
             .release_name
@@ -71,20 +82,33 @@ impl ChartTargets {
             debug: false,
             cluster: None,
         };
-        let rendered = engines.helm(&loaded, user, &release, user_warnings.to_vec())?;
+        let rendered = engines.helm(&loaded, values, &release, warnings.clone())?;
         let selection =
             Selection { crds: options.include_crds, hooks: !options.no_hooks, tests: !options.skip_tests };
-        Ok((rendered.text(selection).whole(), rendered.warnings))
+        let inputs = |root| Inputs {
+            root,
+            loaded: Arc::clone(&loaded),
+            given: options.values.clone(),
+            files: files.clone(),
+            version: ENGINE,
+        };
+        let (text, places) = engines.text(rendered.text(selection), path, inputs);
+        Ok(RenderedChart { text, warnings: rendered.warnings, places })
     }
 
-    fn user(&self) -> Result<(&UserValues, &[Warning])> {
+    fn user(&self) -> Result<&User> {
         let read = self.user.get_or_init(|| {
             let mut warnings = Vec::new();
-            let user = chart::user_values(&self.options.values, ENGINE, &mut warnings)?;
-            Ok((user, warnings))
+            let files = RefCell::new(ReadFiles::default());
+            let read = |name: &str| {
+                let data = chart::read_values(name)?;
+                files.borrow_mut().0.insert(name.to_owned(), data.clone());
+                Ok(data)
+            };
+            let values = chart::user_values_from(&read, &self.options.values, ENGINE, &mut warnings)?;
+            Ok(User { values, warnings, files: files.into_inner() })
         });
-        let (user, warnings) = read.as_ref().map_err(Clone::clone)?;
-        Ok((user, warnings))
+        read.as_ref().map_err(Clone::clone)
     }
 }
 

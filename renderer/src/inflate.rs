@@ -4,14 +4,15 @@
 //! however many overlays inflate it, and nothing is written.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use helm_lite::values::{self, ValuesFile};
 use helm_lite::{DEBUG_ADVICE, Warning};
-use kustomize::{ChartError, ChartInflator, RemoteChart};
+use kustomize::{ChartError, ChartInflator, Inflated, RemoteChart, TextPlaces};
 
+use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::text::Selection;
-use crate::chart::{self, DEFAULT_NAME, Release};
+use crate::chart::{self, DEFAULT_NAME, Release, Values};
 use crate::error::{Error, ErrorKind, Result};
 use crate::remote::charts::{Access, ChartRequest, WITH_DEVELOPMENT_VERSIONS};
 use crate::render::{ENGINE, Engines};
@@ -33,7 +34,7 @@ impl<'r> Inflator<'r> {
         self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn render(&self, asked: &kustomize::Chart<'_>) -> Result<String> {
+    fn render(&self, asked: &kustomize::Chart<'_>) -> Result<Inflated> {
         let loaded = self.engines.chart(asked.folder, asked.repository)?;
         let mut warnings = Vec::new();
         let files: Vec<ValuesFile<'_>> = asked
@@ -56,11 +57,27 @@ impl<'r> Inflator<'r> {
             cluster: None,
         };
         let rendered = self.engines.helm(&loaded, &user, &release, warnings)?;
-        let text = rendered
-            .text(Selection { crds: asked.include_crds, hooks: !asked.skip_hooks, tests: !asked.skip_tests })
-            .whole();
+        let selection =
+            Selection { crds: asked.include_crds, hooks: !asked.skip_hooks, tests: !asked.skip_tests };
+        let inputs = |root| Inputs {
+            root,
+            loaded: Arc::clone(&loaded),
+            given: Values {
+                files: asked.values.iter().map(|values| values.name.clone()).collect(),
+                ..Values::default()
+            },
+            files: ReadFiles(
+                asked
+                    .values
+                    .iter()
+                    .map(|values| (values.name.clone(), values.text.as_bytes().to_vec()))
+                    .collect(),
+            ),
+            version: ENGINE,
+        };
+        let (text, places) = self.engines.text(rendered.text(selection), asked.folder, inputs);
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(rendered.warnings);
-        Ok(text)
+        Ok(Inflated { text, places: places.map(|places| places as Arc<dyn TextPlaces>) })
     }
 }
 
@@ -82,7 +99,7 @@ impl ChartInflator for Inflator<'_> {
         })
     }
 
-    fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<String, ChartError> {
+    fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<Inflated, ChartError> {
         self.render(chart).map_err(|error| ChartError {
             // There is no such flag here, and the place is shown.
             message: error.message().trim_end_matches(DEBUG_ADVICE).trim_end().to_owned(),

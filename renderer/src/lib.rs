@@ -16,6 +16,7 @@ mod definitions;
 mod dependencies;
 mod diff;
 mod error;
+mod explain;
 mod functions;
 pub mod git;
 mod homes;

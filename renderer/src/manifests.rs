@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use argocd::objects::{self, Object, Sources};
 use files::{FileKind, Files, MAX_FILE};
-use yamltree::{Kind, Node, Source, Span};
+use yamltree::{Source, Span};
 
 use crate::built::{Built, Overlay};
+use crate::chart::places::ChartPlaces;
 use crate::chart_target::{is_archive, is_chart, is_overlay};
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::Renderer;
@@ -54,7 +55,10 @@ pub(crate) fn read_over(argument: &Path, renderer: &Renderer, files: &dyn Files)
 /// Where a document is no object.
 pub(crate) fn rendered(name: &str, built: &Built, renderer: &Renderer) -> Result<Vec<Object>> {
     match built {
-        Built::Chart(chart) => parse(name, chart.text.as_bytes()),
+        Built::Chart(chart) => match &chart.places {
+            Some(places) => Ok(objects::flatten(of_chart(name, chart.text.as_str().into(), places)?)?),
+            None => parse(name, chart.text.as_bytes()),
+        },
         Built::Overlay(overlay) => of_overlay(overlay, renderer),
     }
 }
@@ -64,29 +68,35 @@ pub(crate) fn rendered(name: &str, built: &Built, renderer: &Renderer) -> Result
 /// # Errors
 /// Where a resource has no JSON.
 pub(crate) fn of_overlay(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Object>> {
-    let sources: Sources = renderer.sources().into();
-    let object = |object: &kustomize::Object| {
-        let mut node = object.node.clone();
-        settle(&mut node, renderer);
-        Ok(Object::new(&node, &sources)?)
-    };
-    let all = overlay.output.objects().iter().map(object).collect::<Result<Vec<_>>>()?;
-    Ok(objects::flatten(all)?)
+    Ok(objects::flatten(documents(overlay, renderer)?)?)
 }
 
-/// Gives nodes that were read from a text inside a file the place in the file.
-fn settle(node: &mut Node, renderer: &Renderer) {
-    node.span = renderer.place(node.span).map_or(Span::NONE, |place| place.span);
-    match &mut node.kind {
-        Kind::Mapping(entries) => {
-            for entry in entries {
-                settle(&mut entry.key, renderer);
-                settle(&mut entry.value, renderer);
-            }
-        }
-        Kind::Sequence(items) => items.iter_mut().for_each(|item| settle(item, renderer)),
-        Kind::Scalar(_) | Kind::Alias(_) => {}
-    }
+/// The resources of a kustomization, lists as they are.
+///
+/// # Errors
+/// Where a resource has no JSON.
+pub(crate) fn documents(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Object>> {
+    let place = |span: Span| renderer.place(span).map_or(Span::NONE, |place| place.span);
+    let none: Sources = Vec::new().into();
+    let object = |object: &kustomize::Object| {
+        let failed = |_| Object::new(&object.node, &renderer.sources().into());
+        Ok(Object::new(&object.node, &none).or_else(failed)?.with_places(&none, &place))
+    };
+    let placed = overlay.output.objects().iter().map(object).collect::<Result<Vec<_>>>()?;
+    // What leads into a template has made a source of it.
+    let sources: Sources = renderer.sources().into();
+    Ok(placed.into_iter().map(|object| object.with_places(&sources, &|span| span)).collect())
+}
+
+/// The documents of a chart's text, lists as they are, with their places in its templates.
+///
+/// # Errors
+/// Where a document is no object.
+pub(crate) fn of_chart(name: &str, text: Arc<str>, places: &ChartPlaces) -> Result<Vec<Object>> {
+    let source = Arc::new(Source { name: format!("{name} (rendered)"), text });
+    let sources = places.sources();
+    let all = objects::documents(&source)?.into_iter();
+    Ok(all.map(|object| object.with_places(&sources, &|span| places.span(span))).collect())
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {

@@ -14,10 +14,12 @@ use std::time::Duration;
 use files::{Disk, FileKind, Files, ReadSet};
 use helm_lite::values::UserValues;
 use helm_lite::{HelmVersion, Warning};
-use kustomize::{Options, Shared, World};
+use kustomize::{History, Options, Shared, World};
 use yamltree::{Place, Source, Span};
 
-use crate::built::{Built, Overlay, RenderedChart};
+use crate::built::{Built, Overlay};
+use crate::chart::places::{ChartPlaces, Inputs, Kept, Root};
+use crate::chart::text::Text;
 use crate::chart::{self, Release, Rendered};
 use crate::chart_target::{self, ChartTargets};
 use crate::charts::{Charts, Loaded};
@@ -45,6 +47,8 @@ pub struct Renderer {
     charts: Charts,
     chart_targets: ChartTargets,
     shared: Shared,
+    /// What is kept to say where objects come from; nothing if nobody is to ask.
+    kept: Option<Kept>,
 }
 
 /// What is neither a file nor a setting, and the same whatever files are rendered.
@@ -86,13 +90,36 @@ impl Renderer {
     /// A renderer of other files, with nothing of them read yet. What was fetched is had in common.
     #[must_use]
     pub fn over(&self, files: Arc<dyn Files>) -> Self {
-        Self::with(self.config.clone(), files, Arc::clone(&self.outside))
+        let renderer = Self::with(self.config.clone(), files, Arc::clone(&self.outside));
+        if self.kept.is_some() { renderer.with_places() } else { renderer }
+    }
+
+    /// The same renderer, whose objects lead back to templates and values too.
+    #[must_use]
+    pub fn with_places(self) -> Self {
+        Self { kept: Some(Kept::default()), ..self }
+    }
+
+    /// The same, which also keeps how objects of a kind become what they are in kustomizations.
+    #[must_use]
+    pub(crate) fn watching(self, kind: &str) -> Self {
+        Self { kept: Some(Kept::watching(kind)), ..self }
+    }
+
+    /// How the watched objects of kustomizations became what they are, in the order of the builds.
+    pub(crate) fn histories(&self) -> Vec<History> {
+        self.kept.as_ref().map(Kept::take_histories).unwrap_or_default()
+    }
+
+    /// What the chart was rendered with that a text is a template of.
+    pub(crate) fn inputs(&self, template: &Arc<Source>) -> Option<Inputs> {
+        self.kept.as_ref()?.inputs(template)
     }
 
     fn with(config: Config, files: Arc<dyn Files>, outside: Arc<Outside>) -> Self {
         let chart_targets = ChartTargets::new(config.charts.clone());
         let (charts, shared) = (Charts::default(), Shared::default());
-        Self { config, files, outside, charts, chart_targets, shared }
+        Self { config, files, outside, charts, chart_targets, shared, kept: None }
     }
 
     /// The files that it reads.
@@ -139,8 +166,7 @@ impl Renderer {
             let overlay = engines.kustomize(target, &self.config.options)?;
             return Ok(Built::Overlay(Box::new(overlay)));
         }
-        let (text, warnings) = self.chart_targets.render(engines, target)?;
-        Ok(Built::Chart(RenderedChart { text, warnings }))
+        self.chart_targets.render(engines, target).map(Built::Chart)
     }
 
     /// Renders one overlay on the caller's stack.
@@ -233,7 +259,17 @@ impl Engines<'_> {
             charts: Some(&inflator),
             functions: Some(functions),
         };
-        let output = guarded(|| Ok(kustomize::build(target, world, options, &self.renderer.shared)?))?;
+        let shared = &self.renderer.shared;
+        let kept = self.renderer.kept.as_ref();
+        let watched = kept.and_then(|kept| Some((kept, kept.watched()?)));
+        let output = guarded(|| match watched {
+            None => Ok(kustomize::build(target, world, options, shared)?),
+            Some((kept, kind)) => {
+                let (output, histories) = kustomize::build_watched(target, world, options, shared, kind)?;
+                kept.add_histories(histories);
+                Ok(output)
+            }
+        })?;
         Ok(Overlay { output, chart_warnings: inflator.into_warnings() })
     }
 
@@ -258,6 +294,31 @@ impl Engines<'_> {
     ) -> Result<Rendered> {
         warnings.splice(0..0, loaded.warnings.iter().cloned());
         guarded(|| chart::render_loaded(loaded.chart.clone(), user, release, warnings))
+    }
+
+    /// The text of a chart that was rendered, and where it was written if that is kept.
+    pub(crate) fn text(
+        &self,
+        text: Text<'_>,
+        chart: &Path,
+        inputs: impl FnOnce(Root) -> Inputs,
+    ) -> (String, Option<Arc<ChartPlaces>>) {
+        let Some(kept) = &self.renderer.kept else { return (text.whole(), None) };
+        let root = Root { path: chart.to_owned(), name: self.files.display(chart) };
+        let (text, places) = text.placed(&root.name);
+        let places = Arc::new(places);
+        kept.add(Arc::clone(&places), inputs(root));
+        (text, Some(places))
+    }
+
+    /// Whether objects are to lead back to where they were written.
+    pub(crate) fn keep_places(&self) -> bool {
+        self.renderer.kept.is_some()
+    }
+
+    /// The renderer that they are of.
+    pub(crate) fn renderer(&self) -> &Renderer {
+        self.renderer
     }
 
     /// The same engines over another view of the files.

@@ -12,6 +12,8 @@ const CASES: &[(&str, &[&str], i32)] = &[
     ("bad", &["bad.yaml", "--kube-version", "1.34"], 1),
     // Fields of patches are faults of the patches, also where they stand in the kustomization.
     ("overlay", &["overlay", "--kube-version", "1.34"], 1),
+    // What a loop of a template writes, and a hook, leads to the template's lines.
+    ("chart", &["chart", "--kube-version", "1.34"], 1),
     ("custom", &["custom/widget.yaml", "--crds", "custom/definition.yaml"], 1),
     ("custom-together", &["custom"], 1),
     ("old", &["old.yaml", "--kube-version", "v1.33.4", "--crds", "custom"], 1),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use yamltree::Place;
 
+use crate::objects::Object;
+
 use super::value_files::ValueFile;
 
 /// Renders charts and builds kustomizations.
@@ -15,19 +17,34 @@ pub trait Engines: Sync {
     ///
     /// # Errors
     /// What is wrong with the chart or its values.
-    fn chart(&self, chart: &ChartRequest) -> Result<String, Self::Error>;
+    fn chart(&self, chart: &ChartRequest) -> Result<Manifests, Self::Error>;
 
     /// What `kustomize build` prints of a kustomization.
     ///
     /// # Errors
     /// What is wrong with it.
-    fn kustomization(&self, kustomization: &KustomizationRequest) -> Result<String, Self::Error>;
+    fn kustomization(&self, kustomization: &KustomizationRequest) -> Result<Manifests, Self::Error>;
 
     /// Gets a chart from a repository: its archive or folder, and its version.
     ///
     /// # Errors
     /// Why it cannot be had.
     fn pull(&self, chart: &RemoteChart<'_>) -> Result<PulledChart, Self::Error>;
+}
+
+/// What an engine gives.
+#[derive(Debug)]
+pub struct Manifests {
+    /// What it prints.
+    pub text: String,
+    /// The objects in that, lists not yet taken apart, with the places where they were written, if these are known.
+    pub objects: Option<Vec<Object>>,
+}
+
+impl From<String> for Manifests {
+    fn from(text: String) -> Self {
+        Self { text, objects: None }
+    }
 }
 
 /// One `helm template`.

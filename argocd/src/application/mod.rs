@@ -27,8 +27,8 @@ pub(crate) mod value_files;
 pub use clusters::{IN_CLUSTER_NAME, IN_CLUSTER_SERVER};
 pub use detect::Engine;
 pub use engines::{
-    ChartOutput, ChartRequest, EditedKustomization, Engines, KustomizationRequest, Parameter, ParameterKind,
-    PulledChart, RemoteChart, ValueText,
+    ChartOutput, ChartRequest, EditedKustomization, Engines, KustomizationRequest, Manifests, Parameter,
+    ParameterKind, PulledChart, RemoteChart, ValueText,
 };
 pub use environment::{Environment, Identity};
 pub use fields::At;

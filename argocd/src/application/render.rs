@@ -10,7 +10,7 @@ use yamltree::Node;
 use super::clusters;
 use super::detect::Engine;
 use super::directory;
-use super::engines::{ChartOutput, Engines, KustomizationRequest};
+use super::engines::{ChartOutput, Engines, KustomizationRequest, Manifests};
 use super::environment::{Environment, Identity};
 use super::fields::place_of;
 use super::helm::{self, Release};
@@ -288,18 +288,18 @@ impl<E: Engines> Run<'_, E> {
         resolver: &Resolver<'_>,
         warnings: &mut Vec<Warning>,
     ) -> Result<(Vec<Object>, Vec<String>), E::Error> {
-        let (text, command) = self.chart_text(source, place, resolver, warnings)?;
-        Ok((self.read(text, place)?, vec![command]))
+        let (manifests, command) = self.chart_manifests(source, place, resolver, warnings)?;
+        Ok((self.read(manifests, place)?, vec![command]))
     }
 
-    /// What `helm template` prints of a source's chart, and the command.
-    pub(crate) fn chart_text(
+    /// What `helm template` gives of a source's chart, and the command.
+    pub(crate) fn chart_manifests(
         &self,
         source: &Source,
         place: &Place<'_>,
         resolver: &Resolver<'_>,
         warnings: &mut Vec<Warning>,
-    ) -> Result<(String, String), E::Error> {
+    ) -> Result<(Manifests, String), E::Error> {
         let (kube_version, api_versions) = self.capabilities(source, resolver)?;
         let release = Release {
             application: &self.application.name.value,
@@ -308,8 +308,8 @@ impl<E: Engines> Run<'_, E> {
             api_versions,
         };
         let request = helm::request(&place.folder, source.helm.as_ref(), release, resolver, warnings)?;
-        let text = self.world.engines.chart(&request)?;
-        Ok((text, helm::command(&request, place.checkout.root())))
+        let manifests = self.world.engines.chart(&request)?;
+        Ok((manifests, helm::command(&request, place.checkout.root())))
     }
 
     /// Builds a source's kustomization; what a chart renders to can be a resource of it.
@@ -346,10 +346,10 @@ impl<E: Engines> Run<'_, E> {
             kube_version,
             api_versions,
         };
-        let text = self.world.engines.kustomization(&request)?;
+        let manifests = self.world.engines.kustomization(&request)?;
         let mut commands = edited.commands;
         commands.push(kustomize::build_command(&request));
-        Ok((self.read(text, place)?, commands))
+        Ok((self.read(manifests, place)?, commands))
     }
 
     /// What our own plugin gives, asked as the repo-server asks one (repository.go `getPluginEnvs`).
@@ -424,8 +424,11 @@ impl<E: Engines> Run<'_, E> {
         Ok((version, versions))
     }
 
-    /// The objects in what an engine printed.
-    fn read(&self, text: String, place: &Place<'_>) -> Result<Vec<Object>> {
+    /// The objects in what an engine gives.
+    fn read(&self, manifests: Manifests, place: &Place<'_>) -> Result<Vec<Object>> {
+        let Manifests { text, objects: None } = manifests else {
+            return Ok(manifests.objects.unwrap_or_default());
+        };
         let name = format!("{} (rendered)", self.world.files.display(&place.folder));
         objects::documents(&Arc::new(yamltree::Source { name, text: Arc::from(text) }))
     }

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use yamltree::{Entry, Node, Place, Source, Span};
+use yamltree::{Entry, Kind, Node, Place, Source, Span};
 
 use crate::error::{Error, Result};
 
@@ -104,6 +104,14 @@ impl Object {
     #[must_use]
     pub fn sources(&self) -> &Sources {
         &self.sources
+    }
+
+    /// The same object, with other places: where each span leads in other texts.
+    #[must_use]
+    pub fn with_places(mut self, sources: &Sources, place: &dyn Fn(Span) -> Span) -> Self {
+        settle(&mut self.node, place);
+        self.sources = Arc::clone(sources);
+        self
     }
 
     /// `group/version`, or the version alone.
@@ -263,7 +271,23 @@ impl fmt::Display for Key {
     }
 }
 
-pub(crate) fn place_of(sources: &Sources, span: Span) -> Option<Place> {
+fn settle(node: &mut Node, place: &dyn Fn(Span) -> Span) {
+    node.span = place(node.span);
+    match &mut node.kind {
+        Kind::Mapping(entries) => {
+            for entry in entries {
+                settle(&mut entry.key, place);
+                settle(&mut entry.value, place);
+            }
+        }
+        Kind::Sequence(items) => items.iter_mut().for_each(|item| settle(item, place)),
+        Kind::Scalar(_) | Kind::Alias(_) => {}
+    }
+}
+
+/// Where a span in some texts is.
+#[must_use]
+pub fn place_of(sources: &Sources, span: Span) -> Option<Place> {
     let source = sources.get(span.source as usize)?;
     Some(Place { source: Arc::clone(source), span })
 }

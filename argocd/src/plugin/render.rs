@@ -19,7 +19,8 @@ use crate::application::render::Run;
 use crate::application::settings::Settings;
 use crate::application::value_files::{References, Resolver};
 use crate::application::{
-    Application, At, ChartOutput, Destination, Engine, Engines, Overrides, SyncPolicy, World, directory,
+    Application, At, ChartOutput, Destination, Engine, Engines, Manifests, Overrides, SyncPolicy, World,
+    directory,
 };
 use crate::context::{Cluster, Context};
 use crate::error::{Error, Result};
@@ -254,7 +255,8 @@ impl<'a> Asked<'a> {
             revision: String::new(),
         };
         let resolver = self.resolver(folder, run);
-        let (text, _) = run.chart_text(&self.sections.source, &place, &resolver, warnings)?;
+        let (Manifests { text, .. }, _) =
+            run.chart_manifests(&self.sections.source, &place, &resolver, warnings)?;
         Ok(ChartOutput { path: self.place.folder.join(CHART), text })
     }
 
@@ -322,13 +324,13 @@ mod tests {
     impl Engines for Scribe {
         type Error = Error;
 
-        fn chart(&self, request: &ChartRequest) -> Result<String> {
+        fn chart(&self, request: &ChartRequest) -> Result<Manifests> {
             let values =
                 request.values.as_ref().map(|values| format!("\n{}", values.text)).unwrap_or_default();
-            Ok(told(&format!("{}{values}", helm::command(request, &request.repository))))
+            Ok(told(&format!("{}{values}", helm::command(request, &request.repository))).into())
         }
 
-        fn kustomization(&self, request: &KustomizationRequest) -> Result<String> {
+        fn kustomization(&self, request: &KustomizationRequest) -> Result<Manifests> {
             let mut text = kustomize::build_command(request);
             for version in request.kube_version.iter().chain(&request.api_versions) {
                 text.push_str(&format!("\nfor {version}"));
@@ -341,7 +343,7 @@ mod tests {
             if let Some(chart) = &request.chart {
                 text.push_str(&format!("\n{}: {}", chart.path.display(), chart.text));
             }
-            Ok(told(&text))
+            Ok(told(&text).into())
         }
 
         fn pull(&self, _: &RemoteChart<'_>) -> Result<PulledChart> {

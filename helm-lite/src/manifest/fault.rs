@@ -20,8 +20,7 @@ impl Fault {
     pub(super) fn error(self, document: &str, file: &Rendered) -> Error {
         let path = &file.path;
         let error = Error::invalid(format!("YAML parse error on {path}: {}", self.reason));
-        let start = (document.as_ptr() as usize).saturating_sub(file.text.as_ptr() as usize);
-        let mut offset = (start + self.at as usize).min(file.text.len());
+        let mut offset = (file.offset_of(document) + self.at as usize).min(file.text.len());
         while !file.text.is_char_boundary(offset) {
             offset -= 1;
         }
@@ -30,7 +29,7 @@ impl Fault {
         let line = file.text[line_start..].lines().next().unwrap_or_default();
         let number = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
         let shown = shown(line, document.contains("Secret"));
-        let place = file.origin.as_ref().and_then(|origin| origin.place(path, offset));
+        let place = file.writer.as_ref().and_then(|writer| writer.place(path, offset));
         error.at(place).via(format!("it rendered line {number}: `{shown}`"), None)
     }
 }

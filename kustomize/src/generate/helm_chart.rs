@@ -93,8 +93,10 @@ impl Generator for HelmChartGenerator {
         for file in &self.args.additional_values_files {
             values.push(self.values_file(file, cx)?);
         }
-        let text = charts.inflate(&self.request(&folder, &values, cx)).map_err(|error| self.failed(error))?;
-        let file = cx.sources.file(format!("{} (rendered)", self.args.name), text.into());
+        let inflated =
+            charts.inflate(&self.request(&folder, &values, cx)).map_err(|error| self.failed(error))?;
+        let name = format!("{} (rendered)", self.args.name);
+        let file = cx.sources.rendered(name, inflated.text.into(), inflated.places);
         let via = |error: Error| error.via(format!("in the chart `{}`", self.args.name), self.args.span);
         let kept = read::resources(&file.text, file.source).map_err(via)?;
         let schema = cx.schema();
@@ -254,7 +256,7 @@ mod tests {
     use crate::options::Options;
     use crate::output::Output;
     use crate::testing::build_with_charts;
-    use crate::world::{Chart, ChartError, ChartInflator, RemoteChart};
+    use crate::world::{Chart, ChartError, ChartInflator, Inflated, RemoteChart};
 
     /// Shows what it is asked for in place of manifests.
     struct Mirror;
@@ -267,7 +269,7 @@ mod tests {
             }
         }
 
-        fn inflate(&self, chart: &Chart<'_>) -> Result<String, ChartError> {
+        fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated, ChartError> {
             let values: Vec<_> =
                 chart.values.iter().map(|values| format!("{}: {:?}", values.name, values.text)).collect();
             let Chart { release_name, namespace, kube_version, include_crds, .. } = chart;
@@ -278,7 +280,8 @@ mod tests {
                 chart.folder.display(),
                 chart.api_versions,
                 values.join("\n    "),
-            ))
+            )
+            .into())
         }
     }
 

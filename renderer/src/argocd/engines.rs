@@ -3,12 +3,13 @@
 //! In: one `helm template` or `kustomize build` as Argo CD would run it. Out: what that prints. The warnings of the engines
 //! are kept for the caller.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use argocd::application::{
-    ChartRequest, KustomizationRequest, ParameterKind, PulledChart, RemoteChart, ValueFile,
+    ChartRequest, KustomizationRequest, Manifests, ParameterKind, PulledChart, RemoteChart, ValueFile,
 };
 use clap::Parser;
 use files::Files;
@@ -17,6 +18,7 @@ use kustomize::{LoadRestrictor, Options, Remote as _, Reorder};
 
 use super::shadow::Shadowed;
 use crate::built::Warnings;
+use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
 use crate::charts::Loaded;
@@ -24,6 +26,7 @@ use crate::cli::flags::BuildFlags;
 use crate::config;
 use crate::dependencies::Manager;
 use crate::error::{Error, ErrorKind, Result};
+use crate::manifests;
 use crate::remote::charts::{Access, ChartRequest as RemoteRequest, OCI};
 use crate::render::{ENGINE, Engines};
 
@@ -142,7 +145,7 @@ enum Origin<'o> {
 impl argocd::application::Engines for SourceEngines<'_> {
     type Error = Error;
 
-    fn chart(&self, request: &ChartRequest) -> Result<String> {
+    fn chart(&self, request: &ChartRequest) -> Result<Manifests> {
         let mut names = HashMap::new();
         let mut given = Values::default();
         for file in &request.value_files {
@@ -166,7 +169,14 @@ impl argocd::application::Engines for SourceEngines<'_> {
             list.push(parameter.assignment.clone());
         }
         let mut warnings = Vec::new();
-        let read = |name: &str| self.read(&names, name);
+        let files = RefCell::new(ReadFiles::default());
+        let read = |name: &str| {
+            let data = self.read(&names, name)?;
+            if self.engines.keep_places() {
+                files.borrow_mut().0.insert(name.to_owned(), data.clone());
+            }
+            Ok(data)
+        };
         let user = chart::user_values_from(&read, &given, ENGINE, &mut warnings)?;
         let loaded = self.loaded(request)?;
         let release = Release {
@@ -184,12 +194,22 @@ impl argocd::application::Engines for SourceEngines<'_> {
         let rendered = self.engines.helm(&loaded, &user, &release, warnings);
         let rendered = rendered.map_err(|error| error.without(DEBUG_ADVICE))?;
         let selection = Selection { crds: request.include_crds, hooks: true, tests: !request.skip_tests };
-        let text = rendered.text(selection).whole();
+        let inputs = |root| Inputs {
+            root,
+            loaded: Arc::clone(&loaded),
+            given,
+            files: files.into_inner(),
+            version: ENGINE,
+        };
+        let (text, places) = self.engines.text(rendered.text(selection), &request.chart, inputs);
         self.warn(Warnings::of_chart(rendered.warnings));
-        Ok(text)
+        let Some(places) = places else { return Ok(text.into()) };
+        let name = self.engines.files().display(&request.chart);
+        let objects = Some(manifests::of_chart(&name, text.as_str().into(), &places)?);
+        Ok(Manifests { text, objects })
     }
 
-    fn kustomization(&self, request: &KustomizationRequest) -> Result<String> {
+    fn kustomization(&self, request: &KustomizationRequest) -> Result<Manifests> {
         let options = options(request, self.operator)?;
         let with_chart = match &request.chart {
             Some(chart) => Some(shadowed(self.engines.files(), &chart.path, &chart.text, "rendered")?),
@@ -203,7 +223,9 @@ impl argocd::application::Engines for SourceEngines<'_> {
         let files = edited.as_ref().map_or(files, |files| files as &dyn Files);
         let overlay = self.engines.over(files).kustomize(&request.folder, &options)?;
         self.warn(overlay.warnings());
-        Ok(overlay.output.yaml().to_owned())
+        let keep = self.engines.keep_places();
+        let objects = keep.then(|| manifests::documents(&overlay, self.engines.renderer())).transpose()?;
+        Ok(Manifests { text: overlay.output.yaml().to_owned(), objects })
     }
 
     fn pull(&self, chart: &RemoteChart<'_>) -> Result<PulledChart> {

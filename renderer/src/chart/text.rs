@@ -8,6 +8,7 @@ use goregex::glob;
 use helm_lite::manifest::{self, Hook, Manifest};
 
 use super::Rendered;
+use super::places::{ChartPlaces, Collector};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Which of a chart's documents are wanted beside its manifests.
@@ -26,6 +27,14 @@ pub(crate) struct Selection {
 pub(crate) struct Text<'t> {
     pub(super) rendered: &'t Rendered,
     pub(super) selection: Selection,
+}
+
+/// A part of the text.
+enum Document<'t> {
+    /// Path and content of a file.
+    Crd(&'t str, &'t str),
+    /// What a template wrote.
+    Rendered(&'t Manifest),
 }
 
 impl<'t> Text<'t> {
@@ -47,17 +56,40 @@ impl<'t> Text<'t> {
 
     /// Everything: what is no hook trimmed at both ends, hooks as they are.
     pub(crate) fn whole(self) -> String {
+        self.write(&mut |_, _| {})
+    }
+
+    /// The same, with the places where it was written; `root` is how the chart's folder would be named.
+    pub(crate) fn placed(self, root: &str) -> (String, ChartPlaces) {
+        let mut collector = Collector::new(root);
+        let text = self.write(&mut |start, document| match document {
+            Document::Crd(path, text) => collector.add(start, path, text.as_bytes(), None),
+            Document::Rendered(manifest) => {
+                if let Some(origin) = &manifest.origin {
+                    collector.add(start, &manifest.path, origin.template(), Some(origin));
+                }
+            }
+        });
+        (text, collector.places)
+    }
+
+    /// Puts the text together, and tells of each document where in the text it begins.
+    fn write(self, hear: &mut dyn FnMut(usize, Document<'t>)) -> String {
         let mut release = String::new();
         for (path, text) in self.crds() {
             push_document(&mut release, path, text);
+            hear(release.len() - text.len() - 1, Document::Crd(path, text));
         }
         for manifest in self.manifests() {
             push_document(&mut release, &manifest.path, &manifest.text);
+            hear(release.len() - manifest.text.len() - 1, Document::Rendered(manifest));
         }
+        // It begins with dashes, so that places stay what they are.
         let mut text = release.trim().to_owned();
         text.push('\n');
-        for hook in self.hooks() {
-            push_document(&mut text, &hook.manifest.path, &hook.manifest.text);
+        for Hook { manifest, .. } in self.hooks() {
+            push_document(&mut text, &manifest.path, &manifest.text);
+            hear(text.len() - manifest.text.len() - 1, Document::Rendered(manifest));
         }
         text
     }

@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 }
 
 /// The Applications that are named.
-fn find(
+pub(super) fn find(
     names: &[String],
     working_directory: &Path,
     world: &KnownWorld,

@@ -9,6 +9,7 @@ mod cmp;
 mod completion;
 mod context;
 mod diff;
+mod explain;
 mod findings;
 pub(crate) mod flags;
 mod helm;
@@ -68,6 +69,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Find what will go wrong with manifests and Applications
     Lint(lint::Arguments),
+    /// Say which lines made the fields of an object what they are
+    Explain(Box<explain::Arguments>),
     /// Plugins of Argo CD
     #[command(subcommand)]
     Cmp(cmp::Command),
@@ -194,6 +197,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Diff(arguments) => diff::run(&arguments, reporter),
         Command::Validate(arguments) => validate::run(&arguments, reporter),
         Command::Lint(arguments) => lint::run(&arguments, reporter),
+        Command::Explain(arguments) => explain::run(&arguments, reporter),
         Command::Cmp(command) => cmp::run(command, reporter),
         Command::Appset(command) => appset::run(&command, reporter),
         Command::Completion(arguments) => completion::run(&arguments, Cli::command(), "renderer"),

@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         include_crds: true,
         ..ChartOptions::default()
     };
-    let renderer = Renderer::new(Config { charts, ..Config::new(&arguments.flags, reporter)? });
+    let renderer = Renderer::new(Config { charts, ..Config::new(&arguments.flags, reporter)? }).with_places();
     let mut verdict = Verdict::default();
     let mut checked = Vec::new();
     for target in &arguments.targets {
