@@ -102,7 +102,7 @@ mod tests {
             Place { source, span: Span { source: source_number, start, end: start } }
         });
         let start = span(&step, before, after, written.as_ref()).start as usize;
-        text[start..].chars().take(8).collect()
+        text[start..].chars().take(8).collect::<String>().trim_end().to_owned()
     }
 
     #[test]
@@ -112,10 +112,10 @@ mod tests {
         let names = "- {name: web, newName: r/web}\n- {name: x}\n";
         assert_eq!(found("images", names, Some("web:1"), "r/web:1", None), "r/web}\n-");
         assert_eq!(found("namePrefix", "prod-", Some("web"), "prod-web", None), "prod-");
-        assert_eq!(found("labels", "- pairs: {a: b, c: dd}\n", None, "dd", None), "dd}\n");
+        assert_eq!(found("labels", "- pairs: {a: b, c: dd}\n", None, "dd", None), "dd}");
         // Nothing of the value is written there.
         let replacements = "- source: {kind: A, fieldPath: x}\n";
-        assert_eq!(found("replacements", replacements, Some("y"), "z", None), "source: ");
+        assert_eq!(found("replacements", replacements, Some("y"), "z", None), "source:");
     }
 
     #[test]
