@@ -46,6 +46,7 @@ pub(crate) struct Warnings {
     overlay: Vec<kustomize::Warning>,
     chart: Vec<helm_lite::Warning>,
     application: Vec<argocd::Warning>,
+    flux: Vec<flux::Warning>,
 }
 
 impl Warnings {
@@ -91,6 +92,7 @@ impl Overlay {
             overlay: self.output.warnings().to_vec(),
             chart: self.chart_warnings.clone(),
             application: Vec::new(),
+            flux: Vec::new(),
         }
     }
 
@@ -181,11 +183,17 @@ impl Warnings {
         self.overlay.extend(others.overlay);
         self.chart.extend(others.chart);
         self.application.extend(others.application);
+        self.flux.extend(others.flux);
     }
 
     /// Adds those of an Application.
     pub(crate) fn add_applications(&mut self, warnings: Vec<argocd::Warning>) {
         self.application.extend(warnings);
+    }
+
+    /// Adds those of a Kustomization or HelmRelease.
+    pub(crate) fn add_flux(&mut self, warnings: Vec<flux::Warning>) {
+        self.flux.extend(warnings);
     }
 
     /// Each as a sentence with its code and place, those of charts first.
@@ -200,7 +208,8 @@ impl Warnings {
             self.overlay.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
         let applications =
             self.application.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
-        charts.chain(overlays).chain(applications).collect()
+        let flux = self.flux.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
+        charts.chain(overlays).chain(applications).chain(flux).collect()
     }
 
     /// Reports each, those of charts first, as they arose first.
@@ -208,6 +217,7 @@ impl Warnings {
         reporter.warnings(&self.chart);
         reporter.warnings(&self.overlay);
         reporter.warnings(&self.application);
+        reporter.warnings(&self.flux);
     }
 
     /// Fails where there are any, as `--strict` asks for.
@@ -215,7 +225,7 @@ impl Warnings {
     /// # Errors
     /// That there are warnings.
     pub(crate) fn refuse(&self) -> Result<()> {
-        match self.overlay.len() + self.chart.len() + self.application.len() {
+        match self.overlay.len() + self.chart.len() + self.application.len() + self.flux.len() {
             0 => Ok(()),
             1 => Err(Error::new(ErrorKind::Input, "there is a warning, and `--strict` makes it an error")),
             count => Err(Error::new(

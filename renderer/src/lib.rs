@@ -17,6 +17,7 @@ mod dependencies;
 mod diff;
 mod error;
 mod explain;
+mod flux;
 mod functions;
 pub mod git;
 mod homes;

@@ -143,6 +143,11 @@ impl Renderer {
         Engines { renderer: self, files }
     }
 
+    /// Where what was fetched is kept.
+    pub(crate) fn cache_dir(&self) -> Option<&Path> {
+        self.config.cache_dir.as_deref()
+    }
+
     /// Whether any file came from an address of its own, and from no folder.
     pub(crate) fn has_fetched_files(&self) -> bool {
         self.outside.remotes.have_files()

@@ -57,6 +57,13 @@ impl<'w> From<&'w argocd::Warning> for Notice<'w> {
     }
 }
 
+impl<'w> From<&'w flux::Warning> for Notice<'w> {
+    fn from(warning: &'w flux::Warning) -> Self {
+        let flux::Warning { code, message, hint, place } = warning;
+        Self { code: code.as_str(), message, hint: hint.as_deref(), place: place.as_ref() }
+    }
+}
+
 impl<'w> From<&'w helm_lite::Warning> for Notice<'w> {
     fn from(warning: &'w helm_lite::Warning) -> Self {
         let helm_lite::Warning { code, message, hint, place } = warning;
@@ -95,6 +102,11 @@ impl Reporter {
     /// Reports what is wrong with an Application.
     pub(crate) fn application_error(&mut self, error: &Error, name: &str) {
         self.failure(error, Some(format!("in the Application `{name}`")));
+    }
+
+    /// Reports what is wrong with a Kustomization or HelmRelease of Flux, by its kind and name.
+    pub(crate) fn flux_error(&mut self, error: &Error, name: &str) {
+        self.failure(error, Some(format!("in the {name}")));
     }
 
     /// Reports what is wrong with an ApplicationSet.

@@ -16,7 +16,8 @@ fn compatibility_lists_every_warning_code() {
     let kustomize = kustomize::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
     let helm = helm_lite::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
     let argo = argocd::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
-    for (code, meaning) in kustomize.chain(helm).chain(argo) {
+    let flux = flux::Code::ALL.iter().map(|code| (code.as_str(), code.meaning()));
+    for (code, meaning) in kustomize.chain(helm).chain(argo).chain(flux) {
         let row = format!("| {code} | {meaning} |");
         assert!(document.contains(&row), "COMPATIBILITY.md lacks the row\n{row}");
     }

@@ -4,8 +4,13 @@ use super::parse::{Expression, Part};
 use super::{Error, MAX_OUTPUT, Mode, Value, Variables, operators};
 
 /// Puts the values in.
-pub(super) fn evaluate(parts: &[Part], variables: &Variables, mode: Mode) -> Result<String, Error> {
-    let evaluation = Evaluation { variables, mode };
+pub(super) fn evaluate(
+    written: &str,
+    parts: &[Part],
+    variables: &Variables,
+    mode: Mode,
+) -> Result<String, Error> {
+    let evaluation = Evaluation { written, variables, mode };
     let mut text = String::new();
     for part in parts {
         evaluation.add(part, &mut text)?;
@@ -14,6 +19,7 @@ pub(super) fn evaluate(parts: &[Part], variables: &Variables, mode: Mode) -> Res
 }
 
 struct Evaluation<'v> {
+    written: &'v str,
     variables: &'v Variables,
     mode: Mode,
 }
@@ -46,13 +52,18 @@ impl Evaluation<'_> {
             self.add(part, &mut text).map(|()| text)
         };
         let arguments = expression.arguments.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
-        let value = match self.variables.get(name) {
+        let has_default = has_default(&expression.operator);
+        let value = match self.variables.values.get(name) {
             Some(Value::Text(text)) => text.as_str(),
+            Some(Value::Unknown) => return Ok(self.written[expression.offset..expression.end].to_owned()),
+            None if self.variables.has_unknown && !has_default => {
+                return Ok(self.written[expression.offset..expression.end].to_owned());
+            }
             Some(Value::Binary) => {
                 let message = format!("the value of `{name}` is no text");
                 return Err(Error::new(message, expression.offset));
             }
-            None if self.mode == Mode::Strict && !has_default(&expression.operator) => {
+            None if self.mode == Mode::Strict && !has_default => {
                 let hint = format!("set it in `postBuild`, or give it a default: `${{{name}:=…}}`");
                 return Err(
                     Error::new(format!("the variable `{name}` is not set"), expression.offset).hint(hint)

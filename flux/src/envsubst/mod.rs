@@ -18,7 +18,7 @@
 mod evaluate;
 mod operators;
 mod parse;
-mod pattern;
+pub(crate) mod pattern;
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,13 @@ pub use parse::is_name;
 pub const MAX_OUTPUT: usize = 64 << 20;
 
 /// The values of variables.
-pub type Variables = BTreeMap<String, Value>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Variables {
+    /// What is known of each.
+    pub values: BTreeMap<String, Value>,
+    /// Whether there may be others: what would be empty without them stays as it is written.
+    pub has_unknown: bool,
+}
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +43,8 @@ pub enum Value {
     Text(String),
     /// What a Secret holds and is no text; it cannot be put into a manifest.
     Binary,
+    /// It is set, and nobody here knows to what: its expressions stay as they are written.
+    Unknown,
 }
 
 /// What is wrong with an expression.
@@ -66,7 +74,7 @@ pub enum Mode {
 /// An expression that is none, or one that cannot be worked out.
 pub fn substitute(text: &str, variables: &Variables, mode: Mode) -> Result<String, Error> {
     let parts = parse::parse(text)?;
-    evaluate::evaluate(&parts, variables, mode)
+    evaluate::evaluate(text, &parts, variables, mode)
 }
 
 impl Error {

@@ -24,6 +24,8 @@ pub(super) struct Expression {
     pub(super) arguments: Vec<Part>,
     /// Where it begins.
     pub(super) offset: usize,
+    /// Where it ends.
+    pub(super) end: usize,
 }
 
 /// Which characters lose their special meaning behind which.
@@ -138,9 +140,15 @@ impl Parser<'_> {
         }
         self.depth += 1;
         self.rest.nth(1);
-        let mut expression =
-            Expression { name: String::new(), operator: String::new(), arguments: Vec::new(), offset };
+        let mut expression = Expression {
+            name: String::new(),
+            operator: String::new(),
+            arguments: Vec::new(),
+            offset,
+            end: offset,
+        };
         self.fill(&mut expression)?;
+        expression.end = self.offset();
         self.depth -= 1;
         Ok(Part::Expression(expression))
     }

@@ -3,7 +3,8 @@
 use super::*;
 
 fn variables(pairs: &[(&str, &str)]) -> Variables {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect()
+    let values = pairs.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect();
+    Variables { values, has_unknown: false }
 }
 
 fn all() -> Variables {
@@ -137,10 +138,21 @@ fn hostile_expressions_are_bounded() {
     assert!(substituted(&deep).unwrap_err().contains("nests deeper"));
     let long = variables(&[("long", &"a".repeat(9 << 10))]);
     assert!(substitute("${long#a}", &long, Mode::Lenient).is_err());
-    let binary: Variables = [("b".to_owned(), Value::Binary)].into();
+    let binary = Variables { values: [("b".to_owned(), Value::Binary)].into(), has_unknown: false };
     assert_eq!(
         substitute("${b}", &binary, Mode::Lenient).unwrap_err().message,
         "the value of `b` is no text"
     );
     assert_eq!(substitute("x", &binary, Mode::Lenient).as_deref(), Ok("x"));
+}
+
+#[test]
+fn what_nobody_knows_stays_as_it_is_written() {
+    let mut known = all();
+    known.values.insert("secret".to_owned(), Value::Unknown);
+    let text = "${secret:=x} ${none:=${secret}} ${none} ${v}";
+    let lenient = |known: &Variables| substitute(text, known, Mode::Lenient).unwrap();
+    assert_eq!(lenient(&known), "${secret:=x} ${secret}  abcABC123");
+    known.has_unknown = true;
+    assert_eq!(lenient(&known), "${secret:=x} ${secret} ${none} abcABC123");
 }

@@ -8,6 +8,7 @@ mod file;
 mod live;
 mod merge;
 mod set;
+mod step;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -22,4 +23,5 @@ pub(crate) use file::split;
 pub(crate) use live::{Live, Slot};
 pub(crate) use merge::merge_tables;
 pub use merge::{Options, UserValues, ValuesFile, merge};
+pub use step::SetAs;
 pub use table::{Data, Item, Table};

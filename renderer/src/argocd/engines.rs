@@ -41,6 +41,43 @@ impl CompletedCharts {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
+
+    /// The chart at a path of a repository; what it depends on and has not in its `charts/` is fetched, as Argo CD has
+    /// `helm dependency build` do, and Flux' source-controller does itself.
+    ///
+    /// # Errors
+    /// What is wrong with the chart, or cannot be fetched.
+    pub(crate) fn loaded(
+        &self,
+        engines: &Engines<'_>,
+        path: &Path,
+        repository: &Path,
+    ) -> Result<Arc<Loaded>> {
+        let loaded = engines.chart(path, Some(repository))?;
+        if chart::missing(&loaded.chart).is_empty() {
+            return Ok(loaded);
+        }
+        let slot = {
+            let mut completed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(completed.entry(path.to_owned()).or_default())
+        };
+        slot.get_or_init(|| completed(engines, path, repository, &loaded).map(Arc::new)).clone()
+    }
+}
+
+fn completed(engines: &Engines<'_>, folder: &Path, repository: &Path, loaded: &Loaded) -> Result<Loaded> {
+    let access = Access::default();
+    let fetched = Manager::new(engines.chart_sources(), folder, &access, true)
+        .map(|manager| manager.within(engines.files(), repository))
+        .and_then(|manager| manager.charts(&mut |_| {}))
+        .map_err(|error| {
+            error.step(format!("while fetching what the chart `{}` depends on", loaded.chart.metadata.name))
+        })?;
+    let mut chart = loaded.chart.clone();
+    let is_fetched = |known: &Chart| fetched.iter().any(|new| new.metadata.name == known.metadata.name);
+    chart.dependencies.retain(|known| !is_fetched(known));
+    chart.dependencies.extend(fetched.iter().cloned());
+    Ok(Loaded { chart, warnings: loaded.warnings.clone() })
 }
 
 /// The engines, for the sources of one Application.
@@ -70,39 +107,6 @@ impl<'r> SourceEngines<'r> {
 
     fn warn(&self, warnings: Warnings) {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
-    }
-
-    /// The chart of a request; what it depends on and has not in its `charts/` is fetched, as Argo CD has
-    /// `helm dependency build` do.
-    fn loaded(&self, request: &ChartRequest) -> Result<Arc<Loaded>> {
-        let loaded = self.engines.chart(&request.chart, Some(&request.repository))?;
-        if chart::missing(&loaded.chart).is_empty() {
-            return Ok(loaded);
-        }
-        let slot = {
-            let mut completed = self.completed.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(completed.entry(request.chart.clone()).or_default())
-        };
-        slot.get_or_init(|| self.completed(&request.chart, &request.repository, &loaded).map(Arc::new))
-            .clone()
-    }
-
-    fn completed(&self, folder: &Path, repository: &Path, loaded: &Loaded) -> Result<Loaded> {
-        let access = Access::default();
-        let fetched = Manager::new(self.engines.chart_sources(), folder, &access, true)
-            .map(|manager| manager.within(self.engines.files(), repository))
-            .and_then(|manager| manager.charts(&mut |_| {}))
-            .map_err(|error| {
-                error.step(format!(
-                    "while fetching what the chart `{}` depends on",
-                    loaded.chart.metadata.name
-                ))
-            })?;
-        let mut chart = loaded.chart.clone();
-        let is_fetched = |known: &Chart| fetched.iter().any(|new| new.metadata.name == known.metadata.name);
-        chart.dependencies.retain(|known| !is_fetched(known));
-        chart.dependencies.extend(fetched.iter().cloned());
-        Ok(Loaded { chart, warnings: loaded.warnings.clone() })
     }
 
     /// What `--values` and `--set-file` name: files of repositories, addresses, and values in the Application.
@@ -178,7 +182,7 @@ impl argocd::application::Engines for SourceEngines<'_> {
             Ok(data)
         };
         let user = chart::user_values_from(&read, &given, ENGINE, &mut warnings)?;
-        let loaded = self.loaded(request)?;
+        let loaded = self.completed.loaded(&self.engines, &request.chart, &request.repository)?;
         let release = Release {
             name: &request.release_name,
             namespace: request.namespace.as_deref(),

@@ -19,6 +19,7 @@ pub(crate) use discovery::{Discovery, Found};
 pub(crate) use engines::{CompletedCharts, SourceEngines};
 pub(crate) use fleet::{Fleet, Member};
 pub(crate) use hydrated::Layout;
+pub(crate) use shadow::Shadowed;
 
 use crate::built::Warnings;
 use crate::chart;

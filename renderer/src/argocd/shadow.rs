@@ -13,7 +13,7 @@ use files::{FileKind, Files, ReadSet};
 
 /// Files with one in another's place.
 #[derive(Debug)]
-pub(super) struct Shadowed<'f> {
+pub(crate) struct Shadowed<'f> {
     files: &'f dyn Files,
     path: PathBuf,
     stand_in: PathBuf,
@@ -24,7 +24,7 @@ pub(super) struct Shadowed<'f> {
 
 impl<'f> Shadowed<'f> {
     /// Shows another content at the path of a file.
-    pub(super) fn new(files: &'f dyn Files, path: &Path, text: &str, note: &'static str) -> io::Result<Self> {
+    pub(crate) fn new(files: &'f dyn Files, path: &Path, text: &str, note: &'static str) -> io::Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let (folder, _) = files.resolve(path.parent().unwrap_or(Path::new("/")))?;
         let name = path.file_name().unwrap_or_default();

@@ -12,6 +12,7 @@ mod diff;
 mod explain;
 mod findings;
 pub(crate) mod flags;
+mod flux;
 mod helm;
 mod kustomize;
 mod lint;
@@ -60,6 +61,9 @@ enum Command {
     App(app::Arguments),
     /// Render all Applications of a repository, and those that they make
     Apps(apps::Arguments),
+    /// Render what Flux rolls out, without a cluster
+    #[command(subcommand)]
+    Flux(flux::Command),
     /// Make the context file that Applications are rendered in
     #[command(subcommand)]
     Context(context::Command),
@@ -200,6 +204,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
         Command::Explain(arguments) => explain::run(&arguments, reporter),
         Command::Cmp(command) => cmp::run(command, reporter),
         Command::Appset(command) => appset::run(&command, reporter),
+        Command::Flux(command) => command.run(reporter),
         Command::Completion(arguments) => completion::run(&arguments, Cli::command(), "renderer"),
         Command::Man(arguments) => man::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),

@@ -5,6 +5,7 @@
 //! it rendered there too. What is unaffected is counted.
 
 mod applications;
+mod flux;
 pub(crate) mod folders;
 mod plan;
 mod side;
@@ -66,6 +67,7 @@ pub(crate) fn of_revisions(request: &Request<'_>, config: Config, overrides: &Ov
     let states = States::new(request, config)?;
     let mut sides = Sides { title: states.title.clone(), ..Sides::default() };
     applications::add(&states, request, overrides, &mut sides)?;
+    flux::add(&states, request, overrides, &mut sides)?;
     let has_applications = !sides.base.is_empty() || !sides.head.is_empty() || sides.unaffected > 0;
     folders::add(&states, request, has_applications, &mut sides)?;
     Ok(sides)

@@ -1,0 +1,81 @@
+//! What is not wrong but to be known of a rendering, each with a stable code.
+
+use yamltree::Place;
+
+/// Declares the codes, once each, with the sentence that documents them.
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
+        /// The stable code of a kind of warning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &[Code] = &[$(Code::$name,)+];
+
+            /// The code as printed: `FLUX-W001`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $code,)+ }
+            }
+
+            /// What the code stands for.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A Kustomization or HelmRelease is suspended: nothing of it is rolled out.
+    Suspended = "FLUX-W001";
+    /// A Secret is encrypted with SOPS, so that its values are not known here: `${…}` of its keys stay as they are.
+    Encrypted = "FLUX-W002";
+    /// A Secret is in no file: `${…}` that may be of it stay as they are, and values of it are left out.
+    MissingSecret = "FLUX-W003";
+    /// A source has what is only known where Flux runs, and is left out.
+    NotFollowed = "FLUX-W004";
+}
+
+/// One warning with its place.
+#[derive(Clone, Debug)]
+pub struct Warning {
+    /// The stable code.
+    pub code: Code,
+    /// The sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where, when that is in a file.
+    pub place: Option<Place>,
+}
+
+impl Warning {
+    /// A warning of a kind, in a sentence.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>, place: Option<Place>) -> Self {
+        Self { code, message: message.into(), hint: None, place }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_numbered_and_mean_something() {
+        for (at, code) in Code::ALL.iter().enumerate() {
+            assert_eq!(code.as_str(), format!("FLUX-W{:03}", at + 1));
+            assert!(code.meaning().ends_with('.'));
+        }
+    }
+}
