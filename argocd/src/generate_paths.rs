@@ -5,9 +5,9 @@
 //! as a pattern (util/app/path/path.go `AppFilesHaveChanged`).
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use files::ReadSet;
+use files::{ReadSet, clean};
 use goregex::glob;
 
 /// The annotation of an Application.
@@ -71,8 +71,8 @@ impl SourceFolders {
             return Vec::new();
         }
         match path.strip_prefix('/') {
-            Some(path) => vec![clean(Path::new(path))],
-            None => self.folders.iter().map(|folder| clean(&folder.join(path))).collect(),
+            Some(path) => vec![from_root(Path::new(path))],
+            None => self.folders.iter().map(|folder| from_root(&folder.join(path))).collect(),
         }
     }
 
@@ -83,19 +83,10 @@ impl SourceFolders {
     }
 }
 
-/// A path without `.`, with `..` taken back; nothing leads above the root.
-fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::Normal(name) => clean.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    clean
+/// A path from the root, above which nothing leads.
+fn from_root(path: &Path) -> PathBuf {
+    let path = clean(&Path::new("/").join(path));
+    path.strip_prefix("/").map(Path::to_owned).unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod recorder;
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub use disk::Disk;
@@ -88,6 +88,24 @@ pub trait Tree: fmt::Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 }
 
+/// A path without `.` and with `..` taken back by name, before links are followed, as Go's `filepath.Clean` has it; empty
+/// for what is nothing but `.`.
+#[must_use]
+pub fn clean(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if clean.file_name().is_some_and(|name| name != "..") => {
+                clean.pop();
+            }
+            Component::ParentDir if clean.has_root() => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
 /// What is at a path of a [`Tree`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -97,4 +115,23 @@ pub enum Entry {
     Directory,
     /// A symbolic link, and where it points to.
     Link(PathBuf),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_cleaned_by_name() {
+        for (path, want) in [
+            ("/a/./b/../c", "/a/c"),
+            ("/../a", "/a"),
+            ("a/../../b", "../b"),
+            ("../../a/..", "../.."),
+            ("a/b/", "a/b"),
+            ("./.", ""),
+        ] {
+            assert_eq!(clean(Path::new(path)), Path::new(want), "{path}");
+        }
+    }
 }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{FileKind, Files};
+use crate::{FileKind, Files, clean};
 
 /// Files that are asked of others, with a note of each question.
 #[derive(Debug)]
@@ -76,7 +76,8 @@ impl ReadSet {
 impl Files for Recorder<'_> {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
         let resolved = self.files.resolve(path);
-        let asked = lexical(path);
+        // A change cannot be named by `..`; what that means behind a link is noted by the real path too.
+        let asked = clean(path);
         self.note(|seen| match &resolved {
             Err(_) => seen.missing.insert(asked),
             Ok((real, kind)) => {
@@ -108,20 +109,6 @@ impl Files for Recorder<'_> {
         self.note(|seen| seen.extend(set));
         self.files.consulted(set);
     }
-}
-
-/// A path without `.` and `..`, which a change cannot be named by. What `..` means behind a link is noted by the real
-/// path too.
-fn lexical(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(clean.pop()),
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::context::Context;
 use crate::decode::Object;
 use crate::error::{Error, ErrorKind, Result};
 use crate::generate::Generator;
-use crate::loader;
 use crate::read;
 use crate::resid::ResId;
 use crate::resmap::ResMap;
@@ -120,7 +119,7 @@ impl FunctionPlugin {
         }
         let directory = target.loader.root().to_path_buf();
         let program =
-            if path.contains('/') { loader::clean(&directory.join(&path)) } else { PathBuf::from(&path) };
+            if path.contains('/') { files::clean(&directory.join(&path)) } else { PathBuf::from(&path) };
         let mut configuration = configuration.clone();
         annotate(&mut configuration.node, LOCAL_CONFIG, "true");
         // Later settings of a variable win, and what is no setting is passed over.

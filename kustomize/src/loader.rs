@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use files::FileKind;
+use files::{FileKind, clean};
 use yamltree::{SourceId, Span};
 
 use crate::context::Context;
@@ -333,22 +333,6 @@ fn directory(path: &Path, cx: &Context<'_>) -> Result<PathBuf> {
         }
         Err(error) => Err(io_error(&path, &error, cx)),
     }
-}
-
-/// A path without `.` and with `..` taken back by name, before links are followed, as Go's `filepath.Join` does.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if clean.file_name().is_some_and(|name| name != "..") => {
-                clean.pop();
-            }
-            Component::ParentDir if clean.has_root() => {}
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 fn io_error(path: &Path, error: &io::Error, cx: &Context<'_>) -> Error {

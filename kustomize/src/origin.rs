@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use files::clean;
+
 use yamltree::{EmitOptions, Emitter, Start};
 
-use crate::loader::clean;
 use crate::repository;
 
 /// The origin of a resource, or a step that changed it.

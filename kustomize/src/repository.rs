@@ -6,10 +6,11 @@
 
 use std::borrow::Cow;
 use std::path::{Component, Path};
+
+use files::clean;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::loader::clean;
 use crate::world::Repository;
 
 /// An entry that names a folder of a remote repository.

@@ -37,12 +37,20 @@ pub(crate) fn read(argument: &Path, renderer: &Renderer) -> Result<Vec<Object>> 
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn read_over(argument: &Path, renderer: &Renderer, files: &dyn Files) -> Result<Vec<Object>> {
-    if argument == Path::new(STDIN) {
-        return parse(STDIN, &standard_input()?);
-    }
     let is_rendered = is_overlay(argument, files) || is_chart(argument, files) || is_address(argument, files);
     if is_rendered {
         return rendered(&argument.display().to_string(), &renderer.render_over(argument, files)?, renderer);
+    }
+    plain(argument, files)
+}
+
+/// The objects in a file, in a folder and those below it, or on standard input, as they are written.
+///
+/// # Errors
+/// What cannot be read, and what is no object.
+pub(crate) fn plain(argument: &Path, files: &dyn Files) -> Result<Vec<Object>> {
+    if argument == Path::new(STDIN) {
+        return parse(STDIN, &standard_input()?);
     }
     let mut reading = Reading { files, folders: HashSet::new(), objects: Vec::new() };
     reading.read(argument, 0)?;
@@ -100,9 +108,9 @@ pub(crate) fn of_chart(name: &str, text: Arc<str>, places: &ChartPlaces) -> Resu
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
-    let refuse = |_| Error::new(ErrorKind::Input, format!("`{name}` is no text: it is not UTF-8"));
-    let text = std::str::from_utf8(bytes).map_err(refuse)?;
-    Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.into() }))?)
+    let text = yamltree::decode(bytes, 0)
+        .map_err(|error| Error::new(ErrorKind::Input, format!("`{name}` is no text: {}", error.message())))?;
+    Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.as_ref().into() }))?)
 }
 
 fn standard_input() -> Result<Vec<u8>> {
@@ -164,7 +172,8 @@ impl Reading<'_> {
         for name in self.files.list(&real).map_err(failed)? {
             let inner = path.join(&name);
             let is_folder = matches!(self.files.resolve(&inner), Ok((_, FileKind::Directory)));
-            let is_hidden = name.starts_with('.');
+            // What is hidden is no manifest's folder, and a link that leads nowhere is no manifest, which is said.
+            let is_hidden = is_folder && name.starts_with('.');
             if !is_hidden && (is_folder || is_manifest(&name)) {
                 self.read(&inner, depth + 1)?;
             }

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use files::{FileKind, Files};
+use files::{FileKind, Files, clean};
 
 /// A repository in a folder.
 #[derive(Clone)]
@@ -90,17 +90,4 @@ fn leads_above(path: &Path) -> bool {
         }
         _ => false,
     })
-}
-
-/// A path without `.`, with `..` taken back by name, as Go's `filepath.Join` has it.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(clean.pop()),
-            other => clean.push(other),
-        }
-    }
-    clean
 }

@@ -3,18 +3,17 @@
 //! In: manifests that are rendered already. Out: their phases and waves, as JSON for machines and as a table on a
 //! terminal, with warnings of what Argo CD would pass over in silence.
 
-use std::collections::{BTreeMap, HashSet};
-use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
-use argocd::objects::{self, Destination, Method, Object, Pipeline, Processed, ResourceFilter, Tracking};
+use argocd::objects::{Destination, Method, Pipeline, Processed, ResourceFilter, Tracking};
 use argocd::sync::{Options, Plan};
 use clap::{Args, ValueEnum};
-use files::{Disk, FileKind, Files, MAX_FILE};
-use yamltree::Source;
+use files::Disk;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
+use crate::manifests;
 use crate::output;
 use crate::report::Reporter;
 
@@ -31,9 +30,6 @@ Examples:
 
   # for a script
   renderer plan rendered/prod.yaml -o json | jq -r '.[] | select(.phase == \"Never\") | .name'";
-
-/// No folder of manifests is deeper.
-const MAX_FOLDERS: usize = 64;
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -91,86 +87,15 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 
 /// The objects of files as the controller would compare them, but without what it writes on them.
 fn settled(paths: &[PathBuf], namespace: &str) -> Result<Processed> {
-    let mut reading = Reading { disk: Disk::new(), folders: HashSet::new(), objects: Vec::new() };
+    let disk = Disk::new();
+    let mut objects = Vec::new();
     for path in paths {
-        reading.read(path)?;
+        objects.extend(manifests::plain(path, &disk)?);
     }
     let pipeline = Pipeline {
         tracking: Tracking::new(&BTreeMap::new(), String::new(), Some(Method::None)),
         destination: Destination { server: String::new(), namespace: namespace.to_owned() },
         filter: ResourceFilter::default(),
     };
-    Ok(pipeline.run(reading.objects)?)
-}
-
-/// Files and folders on their way to objects.
-struct Reading {
-    disk: Disk,
-    /// Those that were read: symbolic links may lead back.
-    folders: HashSet<PathBuf>,
-    objects: Vec<Object>,
-}
-
-impl Reading {
-    fn read(&mut self, path: &Path) -> Result<()> {
-        if path == Path::new("-") {
-            let mut bytes = Vec::new();
-            // One byte more than is allowed shows that there are more.
-            io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|error| {
-                Error::new(ErrorKind::Environment, format!("cannot read standard input: {error}"))
-            })?;
-            return self.parse("standard input", &bytes);
-        }
-        let absolute = self.disk.working_directory().join(path);
-        match self.disk.resolve(&absolute).map_err(|error| Error::io("read", path, &error))? {
-            (real, FileKind::File) => self.file(path, &real),
-            (real, FileKind::Directory) => self.folder(path, real, 0),
-        }
-    }
-
-    fn file(&mut self, shown: &Path, real: &Path) -> Result<()> {
-        let bytes = self.disk.read(real).map_err(|error| Error::io("read", shown, &error))?;
-        self.parse(&shown.display().to_string(), &bytes)
-    }
-
-    /// Reads the manifests of a folder and of those below it, in the order of their names.
-    fn folder(&mut self, shown: &Path, folder: PathBuf, depth: usize) -> Result<()> {
-        if depth == MAX_FOLDERS {
-            let message = format!("`{}` is more than {MAX_FOLDERS} folders deep", shown.display());
-            return Err(Error::new(ErrorKind::Input, message));
-        }
-        let names = self.disk.list(&folder).map_err(|error| Error::io("read", shown, &error))?;
-        let paths: Vec<_> = names.iter().map(|name| (shown.join(name), folder.join(name))).collect();
-        if !self.folders.insert(folder) {
-            return Ok(());
-        }
-        for (shown, path) in paths {
-            match self.disk.resolve(&path) {
-                Ok((real, FileKind::Directory)) if !is_hidden(&path) => {
-                    self.folder(&shown, real, depth + 1)?;
-                }
-                Ok((real, FileKind::File)) if is_manifest(&path) => self.file(&shown, &real)?,
-                Err(error) if is_manifest(&path) => return Err(Error::io("read", &shown, &error)),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn parse(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        let text = yamltree::decode(bytes, 0).map_err(|error| {
-            Error::new(ErrorKind::Input, format!("`{name}` is no text: {}", error.message()))
-        })?;
-        let source = Source { name: name.to_owned(), text: text.as_ref().into() };
-        self.objects.extend(objects::documents(&Arc::new(source))?);
-        Ok(())
-    }
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-}
-
-fn is_manifest(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|it| ending == *it))
+    Ok(pipeline.run(objects)?)
 }

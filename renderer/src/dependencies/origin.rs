@@ -3,7 +3,7 @@
 //! In: what a chart or a lock says of its repository. Out: a folder, a repository, a registry. Refused: names of
 //! repositories that nobody added.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use helm_lite::Dependency;
 use reqwest::Url;
@@ -123,18 +123,7 @@ fn not_added(unknown: &[String]) -> crate::error::Error {
 
 /// Go's `filepath.Clean`: what is above a folder is told by its path alone.
 fn clean(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => match clean.components().next_back() {
-                Some(Component::Normal(_)) => drop(clean.pop()),
-                Some(Component::RootDir) => {}
-                _ => clean.push(".."),
-            },
-            part => clean.push(part),
-        }
-    }
+    let clean = files::clean(path);
     if clean.as_os_str().is_empty() { PathBuf::from(".") } else { clean }
 }
 

@@ -4,9 +4,9 @@
 //! Applications: there these say what is deployed.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use files::{FileKind, Files, ReadSet, Recorder};
+use files::{FileKind, Files, ReadSet, Recorder, clean};
 use review::{Target, TargetKind};
 use yamltree::{Node, ParseOptions};
 
@@ -208,7 +208,7 @@ impl Search<'_> {
             .filter_map(|field| root.get(field)?.items())
             .flatten()
             .filter_map(Node::text);
-        Some(entries.map(|entry| joined(folder, entry)).collect())
+        Some(entries.map(|entry| clean(&folder.join(entry))).collect())
     }
 
     /// What nothing else builds on.
@@ -226,18 +226,4 @@ impl Search<'_> {
 /// Files are no folders; to ask for each would double the cost of the walk.
 fn has_ending(name: &str) -> bool {
     [".yaml", ".yml", ".json", ".md", ".tpl", ".txt"].iter().any(|ending| name.ends_with(ending))
-}
-
-fn joined(folder: &Path, entry: &str) -> PathBuf {
-    let mut path = folder.to_owned();
-    for part in Path::new(entry).components() {
-        match part {
-            Component::ParentDir => {
-                path.pop();
-            }
-            Component::Normal(name) => path.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    path
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use files::{Disk, FileKind, Files};
+use files::{Disk, FileKind, Files, clean};
 
 use super::Request;
 use crate::config::Config;
@@ -81,22 +81,6 @@ fn places(
         Ok(full)
     };
     paths.iter().map(place).collect()
-}
-
-/// A path without `.` and `..`.
-fn clean(path: &Path) -> PathBuf {
-    use std::path::Component;
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                clean.pop();
-            }
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 /// Whether there is a folder or file at a path.
