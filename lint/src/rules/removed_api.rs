@@ -1,7 +1,7 @@
 //! Versions of kinds that the cluster does not serve any more.
 //!
 //! What has gone since 1.32 the schemas of Kubernetes say, what went before the table here
-//! (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
+//! (<https://kubernetes.io/docs/reference/using-api/deprecation-guide/>).
 
 use std::collections::HashMap;
 
