@@ -236,6 +236,21 @@ fn what_is_wrong_with_the_question_is_one_error() {
     }
 }
 
+/// The line is that of the base, not one of what it was rendered to.
+#[test]
+fn annotations_point_at_the_line_that_was_written() {
+    let repository = Repository::new();
+    repository.replace(
+        "apps/web/base/web.yaml",
+        "selector: {matchLabels: {app: web}}",
+        "selector: {matchLabels: {app: other}}",
+    );
+    repository.replace("charts/db/templates/claim.yaml", "ReadWriteOnce", "ReadWriteMany");
+    let stdout = repository.print(&["diff", "-o", "github"]);
+    assert!(stdout.contains("::error file=apps/web/base/web.yaml,line=6,"), "{stdout}");
+    assert!(stdout.contains("::error file=charts/db/templates/claim.yaml,line=5,"), "{stdout}");
+}
+
 #[test]
 fn plain_manifests_are_compared_too() {
     let repository = Repository::new();

@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     let disabled = arguments.disable.iter().map(|code| rule(code)).collect::<Result<Vec<_>>>()?;
     let production = Regex::new(&arguments.production)
         .map_err(|error| Error::new(ErrorKind::Usage, format!("`--production` is no expression: {error}")))?;
-    let renderer = Renderer::new(config(arguments, reporter)?);
+    let renderer = Renderer::new(config(arguments, reporter)?).with_places();
     let disk = Disk::new();
     let world = KnownWorld::load(arguments.context.as_deref(), disk.working_directory(), renderer.files())?;
     let overrides = Overrides {

@@ -124,7 +124,7 @@ fn one(renderer: &Renderer, path: &Path) -> Done {
         Err(error) => Target::failed(kind, name, error.to_string()),
         Ok((objects, warnings)) => {
             let mut target = Target::rendered(kind, name, objects);
-            target.facts.objects_in_files = kind != TargetKind::Chart;
+            target.facts.objects_in_files = true;
             target.warnings = warnings.map_or_else(Vec::new, |warnings| warnings.sentences());
             if targets::is_unstable(&target.warnings)
                 && let Ok(again) = renderer

@@ -105,7 +105,7 @@ pub(crate) fn of_manifests(base: &Path, head: &Path, config: Config) -> Result<S
         let sentence = format!("`{}` is compared with itself", base.display());
         return Err(Error::new(ErrorKind::Usage, sentence).hint("name two sets of manifests, or a `--base`"));
     }
-    let renderer = Renderer::new(config);
+    let renderer = Renderer::new(config).with_places();
     let disk = Disk::new();
     let name = disk.display(head);
     let side = |path: &Path| -> Result<Vec<Target>> {

@@ -40,7 +40,7 @@ impl States {
         }
         let base_tree = Arc::new(repository.tree(base_commit)?);
         let top = repository.work_tree().to_owned();
-        let disk_renderer = Renderer::new(config);
+        let disk_renderer = Renderer::new(config).with_places();
         let base = disk_renderer.over(Arc::new(repository.files(Arc::clone(&base_tree))));
         let (head, comparison) = match head_commit {
             None => (disk_renderer, Comparison::with_work_tree(top.clone(), base_tree)),

@@ -35,6 +35,7 @@ pub(super) fn of_application(
     };
     target.origin = application.place(application.name.span);
     target.warnings = outcome.warnings.sentences();
+    target.facts.objects_in_files = true;
     target.facts.prune = application.sync_policy.automated.is_some_and(|automated| automated.prune);
     target.facts.cascade = has_finalizer(member.object());
     target.facts.normalizer = normalizer(application, settings);
