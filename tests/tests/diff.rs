@@ -236,6 +236,25 @@ fn what_is_wrong_with_the_question_is_one_error() {
     }
 }
 
+/// A password that a chart draws is another in each rendering, and no change that anybody made.
+#[test]
+fn random_values_are_no_change() {
+    let repository = Repository::new();
+    repository.write(
+        "charts/db/templates/config.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: drawn}\ndata: {token: {{ randAlphaNum 20 }}}\n",
+    );
+    repository.commit("a token");
+    repository.replace("envs/prod.yaml", "5Gi", "9Gi");
+    let stdout = repository.print(&["diff", "-o", "json"]);
+    let review: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
+    assert!(stdout.contains("9Gi"), "{stdout}");
+    let objects = review["targets"][0]["objects"].as_array().expect("objects");
+    let token = objects.iter().find(|object| object.to_string().contains("drawn"));
+    let fields = token.expect("the ConfigMap")["fields"].to_string();
+    assert!(fields.contains("\"isVolatile\":true"), "{stdout}");
+}
+
 /// The line is that of the base, not one of what it was rendered to.
 #[test]
 fn annotations_point_at_the_line_that_was_written() {

@@ -32,6 +32,8 @@ struct Compared {
     base: Side,
     /// The names of those that are the same on both sides.
     unaffected: HashSet<String>,
+    /// What a second rendering gives of those of the later state that are another each time.
+    again: HashMap<String, Vec<Object>>,
 }
 
 /// Renders the Applications that a change affects.
@@ -41,7 +43,7 @@ pub(super) fn add(
     overrides: &Overrides,
     sides: &mut Sides,
 ) -> Result<()> {
-    let Compared { mut head, mut base, unaffected } = compare(states, request, overrides, sides)?;
+    let Compared { mut head, mut base, unaffected, again } = compare(states, request, overrides, sides)?;
     sides.unaffected += unaffected.len();
     for side in [&mut base, &mut head] {
         sides.errors.append(&mut side.fleet.errors);
@@ -58,8 +60,13 @@ pub(super) fn add(
             .filter_map(|member| targets::of_application(member, None, &base.world.context.settings)),
     );
     sides.head.extend(head.fleet.members.iter().filter(affected).filter_map(|member| {
-        let before = before.get(&member.application.instance_name()).copied();
-        targets::of_application(member, Some(before), &head.world.context.settings)
+        let name = member.application.instance_name();
+        let before = before.get(&name).copied();
+        let mut target = targets::of_application(member, Some(before), &head.world.context.settings)?;
+        if let Some(again) = again.get(&name) {
+            targets::mark_unstable(&mut target, again);
+        }
+        Some(target)
     }));
     Ok(())
 }
@@ -106,7 +113,31 @@ fn compare(
         Some(outcome.makers())
     })?;
     let unaffected = unaffected.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Compared { head, base, unaffected })
+    let again = again(&head, &states.head, &overrides, &unaffected);
+    Ok(Compared { head, base, unaffected, again })
+}
+
+/// Renders once more what is another each time: random values, and what depends on the time.
+fn again(
+    head: &Side,
+    renderer: &Renderer,
+    overrides: &Overrides,
+    unaffected: &HashSet<String>,
+) -> HashMap<String, Vec<Object>> {
+    let overrides = Overrides { any_cluster: head.world.is_default, ..overrides.clone() };
+    let renderer = ApplicationRenderer::new(renderer, &head.world, &overrides);
+    let mut again = HashMap::new();
+    for member in &head.fleet.members {
+        let name = member.application.instance_name();
+        let is_unstable = member.outcome.as_ref().is_some_and(|outcome| outcome.warnings.is_unstable());
+        if is_unstable
+            && !unaffected.contains(&name)
+            && let Ok(rendered) = renderer.render(&member.application).rendered
+        {
+            again.insert(name, rendered.objects);
+        }
+    }
+    again
 }
 
 impl Side {

@@ -12,6 +12,7 @@ use yamltree::{Node, ParseOptions};
 
 use super::side::{States, kind};
 use super::{Request, Sides, targets};
+use crate::built::Warnings;
 use crate::chart_target::{is_chart, is_overlay};
 use crate::error::Result;
 use crate::manifests;
@@ -125,8 +126,9 @@ fn one(renderer: &Renderer, path: &Path) -> Done {
         Ok((objects, warnings)) => {
             let mut target = Target::rendered(kind, name, objects);
             target.facts.objects_in_files = true;
+            let is_unstable = warnings.as_ref().is_some_and(Warnings::is_unstable);
             target.warnings = warnings.map_or_else(Vec::new, |warnings| warnings.sentences());
-            if targets::is_unstable(&target.warnings)
+            if is_unstable
                 && let Ok(again) = renderer
                     .render_over(path, renderer.files())
                     .and_then(|built| manifests::rendered(&target.name, &built, renderer))

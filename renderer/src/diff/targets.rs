@@ -14,9 +14,6 @@ use crate::argocd::Member;
 /// Deletes the objects with the Application.
 const CASCADE: &str = "resources-finalizer.argocd.argoproj.io";
 
-/// The warning of functions whose result differs from one rendering to the next.
-const UNSTABLE: &str = "HELM-W002";
-
 /// An Application; with the same one before the change, also in which order it is applied.
 pub(super) fn of_application(
     member: &Member,
@@ -55,11 +52,6 @@ fn has_finalizer(object: &Object) -> bool {
 /// What is wrong in the settings was said when the Application was rendered.
 fn normalizer(application: &Application, settings: &BTreeMap<String, String>) -> Option<Normalizer> {
     Normalizer::new(&application.ignore_differences, settings).ok()
-}
-
-/// Whether a rendering said that it is another one each time.
-pub(super) fn is_unstable(warnings: &[String]) -> bool {
-    warnings.iter().any(|warning| warning.starts_with(UNSTABLE))
 }
 
 /// Marks the fields that a second rendering has otherwise.
