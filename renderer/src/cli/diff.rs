@@ -55,7 +55,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     merge_base: bool,
 
-    /// A format, or a format and the file for it (repeatable): terminal, unified, json, markdown, html, …
+    /// A format, or a format and the file for it (repeatable): terminal, unified, json, markdown, html, github, gitlab,
+    /// sarif, junit
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Output::read, default_value = "terminal")]
     output: Vec<Output>,
 

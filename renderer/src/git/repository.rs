@@ -60,16 +60,14 @@ impl Repository {
     /// When git knows no such commit; where the clone is shallow, how to get it.
     pub fn commit(&self, revision: &str) -> Result<ObjectId> {
         let repository = self.objects.to_thread_local();
-        let found = repository
-            .rev_parse_single(BStr::new(revision))
-            .map_err(|error| innermost(&error))
-            .and_then(|id| id.object().map_err(|error| innermost(&error)))
-            .and_then(|object| object.peel_to_commit().map_err(|error| innermost(&error)));
+        let found =
+            repository.rev_parse_single(BStr::new(revision)).and_then(|id| id.object()?.peel_to_commit());
         match found {
             Ok(commit) => Ok(commit.id),
-            Err(reason) => {
-                let error =
-                    Error::new(ErrorKind::Input, format!("there is no commit `{revision}` here: {reason}"));
+            // What git says of it is that it is not found, in the words of its parts.
+            Err(_) => {
+                let sentence = format!("there is no commit `{revision}` here");
+                let error = Error::new(ErrorKind::Input, sentence);
                 let is_shallow = repository.is_shallow().unwrap_or(false);
                 Err(error.hint(if is_shallow {
                     format!(
