@@ -2,33 +2,7 @@
 
 use yamltree::Place;
 
-/// Declares the codes, once each, with the sentence that documents them.
-macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
-        /// The stable code of a kind of warning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
-
-        impl Code {
-            /// All codes, in the order of their numbers.
-            pub const ALL: &[Code] = &[$(Code::$name,)+];
-
-            /// The code as printed: `FLUX-W001`.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Code::$name => $code,)+ }
-            }
-
-            /// What the code stands for.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
-            }
-        }
-    };
-}
-
-codes! {
+yamltree::warning_codes! {
     /// A Kustomization or HelmRelease is suspended: nothing of it is rolled out.
     Suspended = "FLUX-W001";
     /// A Secret is encrypted with SOPS, so that its values are not known here: `${…}` of its keys stay as they are.

@@ -2,33 +2,7 @@
 
 use yamltree::Place;
 
-/// Declares the codes, once each, with the sentence that documents them.
-macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
-        /// The stable code of a kind of warning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
-
-        impl Code {
-            /// All codes, in the order of their numbers.
-            pub const ALL: &[Code] = &[$(Code::$name,)+];
-
-            /// The code as printed: `HELM-W001`.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Code::$name => $code,)+ }
-            }
-
-            /// What the code stands for.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
-            }
-        }
-    };
-}
-
-codes! {
+yamltree::warning_codes! {
     /// `lookup` found nothing because there is no cluster to ask.
     LookupOffline = "HELM-W001";
     /// A function's result differs from one rendering to the next: it is random or depends on the time.

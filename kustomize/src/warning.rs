@@ -4,33 +4,7 @@ use yamltree::{Place, Span};
 
 use crate::sources::Sources;
 
-/// Declares the codes, once each, with the sentence that documents them.
-macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $code:literal;)+) => {
-        /// The stable code of a kind of warning.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
-
-        impl Code {
-            /// All codes, in the order of their numbers.
-            pub const ALL: &[Code] = &[$(Code::$name,)+];
-
-            /// The code as printed: `KUST-W001`.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Code::$name => $code,)+ }
-            }
-
-            /// What the code stands for.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(Code::$name => concat!($($doc,)+).trim_ascii(),)+ }
-            }
-        }
-    };
-}
-
-codes! {
+yamltree::warning_codes! {
     /// A patch's target selects no resource.
     PatchWithoutTarget = "KUST-W001";
     /// A replacement's target selects no resource, or no field in those that it selects.

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::render::Renderer;
 
 /// What standard input is called.
-const STDIN: &str = "-";
+pub(crate) const STDIN: &str = "-";
 
 /// No folder of manifests is deeper.
 const MAX_DEPTH: usize = 64;
@@ -113,7 +113,11 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
     Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.as_ref().into() }))?)
 }
 
-fn standard_input() -> Result<Vec<u8>> {
+/// All that is on standard input.
+///
+/// # Errors
+/// What reading gives, and more than a file may have.
+pub(crate) fn standard_input() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // One byte more than is allowed shows that there are more.
     let read = io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes);

@@ -2,6 +2,7 @@
 
 mod alias;
 mod base64;
+mod codes;
 mod compose;
 mod decode;
 mod dialect;

@@ -3,7 +3,7 @@
 mod generate_paths;
 mod plans;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -282,11 +282,12 @@ fn manifests(good: &[(&Member, &Rendered)]) -> Result<String> {
 }
 
 fn as_json(members: &[&Member], good: &[(&Member, &Rendered)]) -> Result<String> {
+    let known: HashMap<String, &Rendered> =
+        good.iter().map(|(member, rendered)| (member.application.instance_name(), *rendered)).collect();
     let mut entries = Vec::with_capacity(members.len());
     for member in members {
         let application = &member.application;
-        let rendered =
-            good.iter().find(|(known, _)| std::ptr::eq(*known, *member)).map(|(_, rendered)| rendered);
+        let rendered = known.get(&application.instance_name()).copied();
         let error = member.outcome.as_ref().and_then(|outcome| outcome.rendered.as_ref().err());
         let sources = rendered.map_or(Vec::new(), |rendered| {
             let source = |source: &argocd::application::RenderedSource| {

@@ -1,16 +1,16 @@
 //! `renderer context export`: a context file out of what `kubectl` and `argocd` print.
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use argocd::Repositories;
 use argocd::export::{Export, IN_CLUSTER};
 use clap::{Args, Subcommand};
-use files::{Disk, Files, MAX_FILE};
+use files::{Disk, Files};
 use yamlserde::Text;
 
 use crate::argocd::KnownWorld;
 use crate::error::{Error, ErrorKind, Result};
+use crate::manifests;
 use crate::output;
 use crate::report::Reporter;
 
@@ -67,20 +67,19 @@ fn repositories() -> Result<Repositories> {
 }
 
 fn read(path: &Path) -> Result<String> {
-    let mut bytes = Vec::new();
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             Error::new(ErrorKind::Input, format!("there is no file `{}`", path.display()))
         }
         _ => Error::io("read", path, &error),
     };
-    if path == Path::new("-") {
-        std::io::stdin().lock().take(MAX_FILE).read_to_end(&mut bytes).map_err(failed)?;
+    let bytes = if path == Path::new(manifests::STDIN) {
+        manifests::standard_input()?
     } else {
         let disk = Disk::new();
         let (real, _) = disk.resolve(path).map_err(failed)?;
-        bytes = disk.read(&real).map_err(failed)?.to_vec();
-    }
+        disk.read(&real).map_err(failed)?.to_vec()
+    };
     String::from_utf8(bytes)
         .map_err(|_| Error::new(ErrorKind::Input, format!("`{}` is no text", path.display())))
 }
