@@ -63,7 +63,7 @@ pub struct ObjectId {
 }
 
 /// A name within a namespace, which may be empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Named {
     /// The namespace.
     pub namespace: String,

@@ -41,6 +41,20 @@ pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
+/// None at all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoFiles;
+
+impl Files for NoFiles {
+    fn bytes(&self, _: &str) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn glob(&self, _: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
 /// The files below a folder of this machine.
 #[derive(Clone, Debug)]
 pub struct Folder {

@@ -27,6 +27,8 @@ struct Wall {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     is_stopped: bool,
+    /// Whether somebody else is to go through, and nobody here.
+    is_held: bool,
     /// How many gates somebody is through.
     busy: usize,
 }
@@ -49,6 +51,12 @@ impl Gate {
         if state.is_stopped {
             return Err(Error::new(ErrorKind::Environment, "it is stopping, so nothing more is begun"));
         }
+        if state.is_held {
+            return Err(Error::new(
+                ErrorKind::Environment,
+                "another replica leads, so nothing is begun here",
+            ));
+        }
         state.busy += 1;
         self.is_busy.store(true, Ordering::Relaxed);
         Ok(())
@@ -69,6 +77,28 @@ impl Gate {
         self.wall.changed.notify_all();
     }
 
+    /// Lets nobody through until it is opened again.
+    pub(crate) fn hold(&self) {
+        self.lock().is_held = true;
+        self.wall.changed.notify_all();
+    }
+
+    /// Opens what was held.
+    pub(crate) fn open(&self) {
+        self.lock().is_held = false;
+        self.wall.changed.notify_all();
+    }
+
+    /// Whether nobody is let through for now.
+    pub(crate) fn is_held(&self) -> bool {
+        self.lock().is_held
+    }
+
+    /// Waits as long as it is held; whether it still is when the time is over, or somebody wants to stop.
+    pub(crate) fn await_open(&self, timeout: Duration) -> bool {
+        !self.wait(timeout, |state| state.is_stopped || !state.is_held) || self.is_stopped()
+    }
+
     /// Whether somebody wants to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.lock().is_stopped
@@ -77,6 +107,19 @@ impl Gate {
     /// Waits as long as nobody wants to stop; whether somebody does.
     pub(crate) fn pause(&self, timeout: Duration) -> bool {
         self.wait(timeout, |state| state.is_stopped)
+    }
+
+    /// Waits as long as nobody wants to stop or rings; whether somebody wants to stop.
+    pub(crate) fn pause_unless(&self, timeout: Duration, is_rung: impl Fn() -> bool) -> bool {
+        self.wait(timeout, |state| state.is_stopped || is_rung());
+        self.is_stopped()
+    }
+
+    /// Has all who pause look whether it was they for whom it rang.
+    pub(crate) fn wake(&self) {
+        // Whoever is about to wait has looked before, or holds this.
+        let _state = self.lock();
+        self.wall.changed.notify_all();
     }
 
     /// Waits until nothing is behind any gate; whether that came about in time.
@@ -136,6 +179,34 @@ mod tests {
         assert!(gate.drain(Duration::ZERO));
         assert!(gate.begin().is_err());
         assert!(gate.is_stopped());
+    }
+
+    #[test]
+    fn what_is_held_lets_nobody_through_until_it_is_opened() {
+        let gate = Gate::default();
+        let one = gate.sibling();
+        one.begin().unwrap();
+        gate.hold();
+        assert!(one.begin().is_ok(), "who is through stays so");
+        assert!(gate.sibling().begin().is_err() && gate.is_held());
+        assert!(gate.await_open(Duration::ZERO) && !gate.is_stopped());
+        std::thread::scope(|scope| {
+            scope.spawn(|| gate.open());
+            assert!(!gate.await_open(Duration::from_secs(600)));
+        });
+        assert!(gate.sibling().begin().is_ok());
+    }
+
+    #[test]
+    fn a_pause_ends_when_it_rings() {
+        let (gate, rung) = (Gate::default(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                rung.store(true, Ordering::Relaxed);
+                gate.wake();
+            });
+            assert!(!gate.pause_unless(Duration::from_secs(600), || rung.load(Ordering::Relaxed)));
+        });
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod change;
 mod checkout;
 mod choose;
 pub mod cli;
+mod cluster;
 mod commits;
 pub mod config;
 mod criteria;

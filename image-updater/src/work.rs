@@ -4,6 +4,7 @@
 //! no credentials and no text of files, so that it may be compared, printed and kept.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +29,10 @@ pub struct Batch {
 pub enum Files {
     /// The folder that the configuration is in, or that was named.
     Folder(PathBuf),
+    /// The Applications of the cluster themselves, each a file by the name `Application/NAMESPACE/NAME`.
+    Applications,
+    /// None: it is only said which version would be chosen.
+    Nowhere,
     /// A branch of a repository on a server; its own choice where none is named.
     Remote {
         /// The repository.
@@ -35,6 +40,17 @@ pub enum Files {
         /// The branch whose files are read.
         branch: Option<String>,
     },
+}
+
+impl fmt::Display for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => folder.display().fmt(f),
+            Self::Applications => f.write_str("the Applications of the cluster"),
+            Self::Nowhere => f.write_str("no repository"),
+            Self::Remote { url, .. } => f.write_str(&gitremote::redact(url)),
+        }
+    }
 }
 
 /// How changes are committed and handed over.
@@ -143,8 +159,59 @@ pub struct Update {
     pub interval: Option<Duration>,
     /// Whether it is left alone for now.
     pub suspended: bool,
+    /// What has to have signed a version before it is written.
+    pub verification: Option<Verification>,
+    /// The objects of a cluster that it is worked off for, which are told what becomes of it.
+    pub owners: Vec<Owner>,
     /// Where it is configured, for what is said of it.
     pub place: Place,
+}
+
+/// Who has to have signed a version: whoever has one of these keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// Public keys of Cosign.
+    pub keys: Vec<KeyPlace>,
+}
+
+/// Where a public key is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// In the configuration itself, in PEM.
+    Text(String),
+    /// In a file.
+    File(PathBuf),
+    /// In a Secret of the cluster.
+    Secret {
+        /// The Secret.
+        secret: Named,
+        /// Which of its data.
+        key: String,
+    },
+}
+
+/// An object of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Owner {
+    /// What kind of object.
+    pub kind: OwnerKind,
+    /// Which one.
+    pub id: Named,
+}
+
+/// The kinds of objects that are told what becomes of images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OwnerKind {
+    /// Argo CD's.
+    Application,
+    /// Argo CD Image Updater's.
+    ImageUpdater,
+    /// Flux's.
+    ImageRepository,
+    /// Flux's.
+    ImagePolicy,
+    /// Flux's.
+    ImageUpdateAutomation,
 }
 
 /// A place that versions are written to.

@@ -100,6 +100,13 @@ impl Client {
         Ok(list)
     }
 
+    /// Has the list of tags of a repository asked for anew, however short ago it was: there is news of it.
+    pub fn forget_tags(&self, repository: &Repository) {
+        let Ok(endpoint) = self.endpoint(repository) else { return };
+        let url = endpoint.url(repository, "tags/list").to_string();
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner).remove(&url);
+    }
+
     fn read_tags(&self, repository: &Repository, url: &str) -> Result<TagList> {
         let Some(cache) = &self.cache else { return self.tags_since(repository, &TagList::default()) };
         let known = cache.tags(url).unwrap_or_default();

@@ -41,6 +41,9 @@ pub(super) fn discover(
             return Ok(Some(Discovered { tip: None, found }));
         }
         work::Files::Remote { url, branch } => (url, branch.as_deref()),
+        work::Files::Applications | work::Files::Nowhere => {
+            return Err(Error::input("there are no files to look in"));
+        }
     };
     let (gate, delivery) = (Gate::default(), &config.batch.delivery);
     let reach = Reach { url, branch, delivery, config: Some(config), with_request: false, gate: &gate, now };

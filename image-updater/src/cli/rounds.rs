@@ -20,12 +20,15 @@ use super::question::clock;
 use super::reach::random;
 use super::work::{Recorded, Work, cache};
 use crate::checkout::Checkout;
+use crate::cluster::Cluster;
 use crate::commits::BatchPlanner;
 use crate::config::{Config, Registry};
 use crate::daemon::{Call, Job, Remarks};
+use crate::decision::Decision;
 use crate::deliver::{self, Delivered, Failed};
 use crate::dialect::Found;
 use crate::error::{Error, Result};
+use crate::files::NoFiles;
 use crate::gate::Gate;
 use crate::registries::{self, SharedClient};
 use crate::round::Round;
@@ -42,6 +45,24 @@ pub(super) enum Source {
     Branch(Box<Config>, Option<ObjectId>),
     /// In a folder that is mounted.
     Folder(PathBuf),
+    /// In a cluster, which says what there is to do in one place.
+    Cluster {
+        /// What it is called.
+        place: String,
+        /// What it said last, until that is taken over.
+        mailbox: Mailbox,
+    },
+}
+
+/// What there is to do at one place, as it is put there and taken from there.
+pub(crate) type Mailbox = Arc<Mutex<Option<Letter>>>;
+
+/// What there is to do at one place.
+#[derive(Debug, Default)]
+pub(crate) struct Letter {
+    pub(crate) configs: Vec<Config>,
+    /// What is said of it.
+    pub(crate) remarks: Remarks,
 }
 
 impl Source {
@@ -50,7 +71,7 @@ impl Source {
     /// # Errors
     /// Where it does not.
     pub(super) fn of_document(config: Config) -> Result<Self> {
-        if let Files::Folder(_) = config.batch.files {
+        if !matches!(config.batch.files, Files::Remote { .. }) {
             return Err(no_repository());
         }
         Ok(match config.discover.is_empty() {
@@ -91,15 +112,17 @@ impl Source {
         match self {
             Self::Document(config) => config.as_deref(),
             Self::Branch(config, _) => Some(config),
-            Self::Folder(_) => None,
+            Self::Folder(_) | Self::Cluster { .. } => None,
         }
     }
 
     fn repository(&self) -> String {
-        match (self, self.config().map(|config| &config.batch.files)) {
-            (_, Some(Files::Remote { url, .. })) => gitremote::redact(url).into_owned(),
-            (Self::Folder(folder), _) | (_, Some(Files::Folder(folder))) => folder.display().to_string(),
-            (_, None) => String::new(),
+        match self {
+            Self::Folder(folder) => folder.display().to_string(),
+            Self::Cluster { place, .. } => place.clone(),
+            Self::Document(_) | Self::Branch(..) => {
+                self.config().map(|config| config.batch.files.to_string()).unwrap_or_default()
+            }
         }
     }
 }
@@ -120,6 +143,8 @@ pub(super) struct Rounds {
     recorded: Option<Recorded>,
     fresh_for: Duration,
     is_dry: bool,
+    /// The cluster, where there is one.
+    cluster: Option<Cluster>,
 }
 
 /// Images of one repository that are due, batch by batch.
@@ -132,9 +157,11 @@ impl Rounds {
         recorded: Option<Recorded>,
         fresh_for: Duration,
         is_dry: bool,
+        cluster: Option<Cluster>,
     ) -> Self {
         let (repository, works, said) = (source.repository(), Vec::new(), Vec::new());
-        let mut rounds = Self { repository, source, works, said, client, recorded, fresh_for, is_dry };
+        let mut rounds =
+            Self { repository, source, works, said, client, recorded, fresh_for, is_dry, cluster };
         if let Source::Document(config) = &mut rounds.source
             && let Some(config) = config.take()
         {
@@ -151,7 +178,7 @@ impl Rounds {
     fn take(&mut self, mut found: Found) -> Result<Option<Remarks>> {
         let mut configs: Vec<Config> = Vec::new();
         for batch in std::mem::take(&mut found.batches) {
-            if let Files::Folder(_) = batch.files {
+            if !matches!(batch.files, Files::Remote { .. }) {
                 let at = |error: Error| match batch.updates.first() {
                     Some(update) => error.at(update.place.clone()),
                     None => error,
@@ -169,12 +196,21 @@ impl Rounds {
         }
         let Found { faults, warnings, .. } = found;
         let said: Vec<String> = faults.iter().chain(&warnings).map(ToString::to_string).collect();
+        let is_same = self.put(configs)?;
+        if is_same && said == self.said {
+            return Ok(None);
+        }
+        self.said = said;
+        Ok(Some(Remarks { faults, warnings }))
+    }
+
+    /// Has other documents worked off from now on; whether they are those that are.
+    fn put(&mut self, configs: Vec<Config>) -> Result<bool> {
         let is_known = |(work, config): (&Work, &Config)| {
             work.config.batch == config.batch && work.config.registries == config.registries
         };
-        let are_known = configs.len() == self.works.len() && self.works.iter().zip(&configs).all(is_known);
-        if are_known && said == self.said {
-            return Ok(None);
+        if configs.len() == self.works.len() && self.works.iter().zip(&configs).all(is_known) {
+            return Ok(true);
         }
         if !configs.iter().all(|config| self.client.serves(&config.registries)) {
             let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
@@ -184,8 +220,7 @@ impl Rounds {
         }
         let works = configs.into_iter().map(|config| self.work_of(config, Arc::clone(&self.client)));
         self.works = works.collect();
-        self.said = said;
-        Ok(Some(Remarks { faults, warnings }))
+        Ok(false)
     }
 
     /// What is due, by the repository that it is written to.
@@ -212,7 +247,10 @@ impl Rounds {
     fn round(&self, work: &Work, updates: Vec<Update>, call: &Call<'_>) {
         let started = Instant::now();
         let gate = call.gate.sibling();
-        let outcome = self.deliver(work, updates, &gate, call);
+        let outcome = self.deliver(work, &updates, &gate, call);
+        if let Some(cluster) = &self.cluster {
+            cluster.witness.delivered(&updates, outcome.as_ref());
+        }
         (call.record)(&work.repository_name(), outcome, started.elapsed());
         // Only now: what was pushed is noted.
         gate.end();
@@ -221,17 +259,23 @@ impl Rounds {
     fn deliver(
         &self,
         work: &Work,
-        updates: Vec<Update>,
+        updates: &[Update],
         gate: &Gate,
         call: &Call<'_>,
     ) -> Result<Delivered, Failed> {
         let now = clock()?;
-        let look = work.look().heard_by(call.listener);
+        let listener = |decision: &Decision| {
+            (call.listener)(decision);
+            if let Some(cluster) = &self.cluster {
+                cluster.witness.decided(decision);
+            }
+        };
+        let look = work.look().heard_by(&listener);
         let Batch { files, delivery, .. } = &work.config.batch;
         let with_request = delivery.pull_request.is_some() && !self.is_dry;
         let with_labels = !self.is_dry && (with_request || delivery.names_labels());
         let round = Round { look: &look, now, with_labels };
-        let batch = Batch { files: files.clone(), delivery: delivery.clone(), updates };
+        let batch = Batch { files: files.clone(), delivery: delivery.clone(), updates: updates.to_vec() };
         let mut random = random;
         let mut sleep = |pause| {
             // A push that was lost is over, and the next one has not begun.
@@ -240,6 +284,13 @@ impl Rounds {
         };
         let mut waiting = Waiting { random: &mut random, sleep: &mut sleep };
         let planner = BatchPlanner { batch: &batch, round: &round };
+        match (files, &self.cluster) {
+            (Files::Applications, Some(cluster)) => {
+                return cluster.applications.deliver(&planner, gate, self.is_dry);
+            }
+            (Files::Nowhere, _) => return Ok(Delivered::nothing(round.plan(&batch, &NoFiles))),
+            _ => {}
+        }
         work.reach(with_request, gate, now)?.on_server(|server| match self.is_dry {
             true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
             false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
@@ -259,6 +310,14 @@ impl Job for Rounds {
     fn refresh(&mut self) -> Result<Option<Remarks>> {
         let found = match &mut self.source {
             Source::Document(_) => return Ok(None),
+            Source::Cluster { mailbox, .. } => {
+                let letter = mailbox.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let Some(Letter { configs, remarks }) = letter else { return Ok(None) };
+                return Ok(match self.put(configs)? {
+                    true if remarks.faults.is_empty() && remarks.warnings.is_empty() => None,
+                    _ => Some(remarks),
+                });
+            }
             Source::Folder(folder) => import::search(std::slice::from_ref(folder), Path::to_owned)?,
             Source::Branch(config, seen) => match discover(config, *seen, clock()?)? {
                 None => return Ok(None),
@@ -291,6 +350,12 @@ impl Job for Rounds {
             }
             work();
         });
+    }
+
+    fn forget(&self, image: &str) {
+        if let Ok(repository) = image.parse() {
+            self.client.client.forget_tags(&repository);
+        }
     }
 
     fn traffic(&self) -> BTreeMap<String, Traffic> {

@@ -15,6 +15,7 @@ use crate::config::{Config, Registry};
 use crate::criteria::Age;
 use crate::daemon::{self, Job, LogFormat, LogLevel, Settings};
 use crate::error::{Error, Result};
+use crate::gate::Gate;
 use crate::registries;
 
 /// Documents whose rounds begin within this time share what registries say.
@@ -79,17 +80,19 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     let interval = interval(&arguments.interval)?;
+    let gate = Gate::default();
     let settings = Settings {
         config: arguments.within.is_empty().then(|| arguments.config.clone()),
         interval,
         once: arguments.once,
         listen: arguments.listen,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
+        roster: None,
         random,
     };
     daemon::start_logs(arguments.log_format, arguments.log_level)?;
     let load = move || jobs(&arguments, interval);
-    daemon::run(settings, Box::new(load))
+    daemon::run(settings, &gate, Box::new(load))
 }
 
 /// What is to be worked off side by side.
@@ -110,7 +113,7 @@ fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> 
     let fresh_for = fresh_for(&sources, interval);
     let clients = registries::shared_clients(&registries, cache().as_deref(), fresh_for)?;
     let job = |(source, client)| -> Box<dyn Job> {
-        Box::new(Rounds::new(source, client, recorded.clone(), fresh_for, is_dry))
+        Box::new(Rounds::new(source, client, recorded.clone(), fresh_for, is_dry, None))
     };
     Ok(sources.into_iter().zip(clients).map(job).collect())
 }

@@ -19,7 +19,7 @@ use crate::commits::BatchPlanner;
 use crate::config::{Config, Registry};
 use crate::deliver::{Failed, preview};
 use crate::error::{Error, Result};
-use crate::files::Folder;
+use crate::files::{Folder, NoFiles};
 use crate::gate::Gate;
 use crate::look::Look;
 use crate::registries::{self, SharedClient};
@@ -152,8 +152,8 @@ impl Loaded {
                 Err(failure) => {
                     let (error, plan) = failure.into_parts();
                     failed.push(match one.config.batch.files {
-                        Files::Remote { .. } => error.during(&one.repository_name()),
                         Files::Folder(_) => error,
+                        _ => error.during(&one.repository_name()),
                     });
                     plans.push(plan);
                 }
@@ -193,7 +193,8 @@ impl Work {
         let round = Round { look: &look, now: self.now, with_labels: false };
         match &self.config.batch.files {
             Files::Folder(folder) => Ok(round.plan(&self.config.batch, &Folder::new(folder))),
-            Files::Remote { .. } => {
+            Files::Nowhere => Ok(round.plan(&self.config.batch, &NoFiles)),
+            Files::Remote { .. } | Files::Applications => {
                 let batch = &self.config.batch;
                 let planner = BatchPlanner { batch, round: &round };
                 let gate = Gate::default();
@@ -205,10 +206,7 @@ impl Work {
 
     /// What the repository is called where there are several.
     pub(super) fn repository_name(&self) -> String {
-        match &self.config.batch.files {
-            Files::Remote { url, .. } => gitremote::redact(url).into_owned(),
-            Files::Folder(folder) => folder.display().to_string(),
-        }
+        self.config.batch.files.to_string()
     }
 
     /// The repository to push to, and the branch that is read.
@@ -218,7 +216,7 @@ impl Work {
     pub(super) fn repository(&self) -> Result<(&str, Option<&str>)> {
         match &self.config.batch.files {
             Files::Remote { url, branch } => Ok((url, branch.as_deref())),
-            Files::Folder(_) => Err(Error::input("the configuration names no repository to push to")
+            _ => Err(Error::input("the configuration names no repository to push to")
                 .hint("name one with `git.url`, or write the files here with `update --write`")),
         }
     }

@@ -248,6 +248,8 @@ impl Checker<'_> {
             application: update.application.as_deref().map(named),
             interval,
             suspended: update.suspend,
+            verification: None,
+            owners: Vec::new(),
             place: self.text.place(*start),
         })
     }

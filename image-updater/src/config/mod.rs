@@ -156,7 +156,7 @@ fn is_same_server(one: &Files, other: &Files) -> bool {
             let url = reqwest::Url::parse(url).ok()?;
             Some((url.scheme().to_owned(), url.host_str()?.to_owned(), url.port_or_known_default()))
         }
-        Files::Folder(_) => None,
+        Files::Folder(_) | Files::Applications | Files::Nowhere => None,
     };
     one == other || server(one).is_some_and(|one| server(other) == Some(one))
 }

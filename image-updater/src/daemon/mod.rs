@@ -12,6 +12,7 @@
 //! In: a way to read the configuration, and signals. Out: pushed commits, and what is said of them. Refused: to begin a
 //! push once stopping was asked for; one that has begun is waited for, and nothing else is.
 
+mod bell;
 mod crew;
 mod health;
 mod http;
@@ -40,6 +41,8 @@ use crate::deliver::{Delivered, Failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::work::Update;
+pub(crate) use bell::{Bell, Switchboard};
+pub(crate) use crew::Roster;
 use crew::{Crew, Turns};
 use health::Health;
 pub(crate) use logs::{LogFormat, LogLevel, start_logs};
@@ -77,6 +80,12 @@ pub(crate) trait Job: Send {
 
     /// One round over some of them, by their places.
     fn work(&self, due: &[usize], call: &Call<'_>);
+
+    /// Gets the bell that is rung for it.
+    fn listen_to(&self, _bell: &Bell) {}
+
+    /// What is known of an image is out of date.
+    fn forget(&self, _image: &str) {}
 
     /// What registries were asked since this was last asked, by this job and those that share its client.
     fn traffic(&self) -> BTreeMap<String, Traffic>;
@@ -120,6 +129,8 @@ pub(crate) struct Settings {
     /// Where it answers how it does.
     pub(crate) listen: Option<SocketAddr>,
     pub(crate) audit: Option<AuditLog>,
+    /// Jobs that come and go beside those of the configuration.
+    pub(crate) roster: Option<Roster>,
     /// Chance, for intervals.
     pub(crate) random: fn() -> u64,
 }
@@ -128,10 +139,10 @@ pub(crate) struct Settings {
 ///
 /// # Errors
 /// Where the configuration is broken at the start, or the system refuses what is needed.
-pub(crate) fn run(settings: Settings, load: Box<Load>) -> Result<ExitCode> {
+pub(crate) fn run(settings: Settings, gate: &Gate, load: Box<Load>) -> Result<ExitCode> {
     let watch = settings.config.as_deref().map(Watch::new);
     let jobs = load()?;
-    let (gate, health) = (Gate::default(), Arc::new(Health::new(Instant::now())));
+    let health = Arc::new(Health::new(Instant::now()));
     let metrics = Arc::new(Metrics::new());
     let mut signals =
         Signals::new([SIGTERM, SIGINT]).map_err(|error| refused("watch for signals", &error))?;
@@ -146,8 +157,9 @@ pub(crate) fn run(settings: Settings, load: Box<Load>) -> Result<ExitCode> {
         turns: Turns::default(),
         health,
         recorder: Recorder::new(metrics, settings.audit),
+        switchboard: Switchboard::new(gate),
     });
-    let crew = Crew { frame, watch, load, gate: gate.sibling() };
+    let crew = Crew { frame, watch, load, roster: settings.roster, gate: gate.sibling() };
     let ending = Ending(signals.handle());
     let rounds = move || {
         let _ending = ending;
@@ -156,7 +168,7 @@ pub(crate) fn run(settings: Settings, load: Box<Load>) -> Result<ExitCode> {
     let rounds = thread::Builder::new().name("rounds".to_owned()).spawn(rounds);
     let rounds = rounds.map_err(|error| refused("start a thread", &error))?;
     if let Some(signal) = signals.forever().next() {
-        return Ok(stop(&gate, signal));
+        return Ok(stop(gate, signal));
     }
     match rounds.join() {
         Ok(Ok(true)) => Ok(ExitCode::SUCCESS),

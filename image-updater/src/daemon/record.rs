@@ -61,6 +61,17 @@ impl Recorder {
             watched.retain(|known| known.repository != repository);
         }
         watched.push(Watched { repository, images, applications });
+        self.count(&watched);
+    }
+
+    /// A repository is none of ours any more.
+    pub(super) fn dismissed(&self, repository: &str) {
+        let mut watched = lock(&self.watched);
+        watched.retain(|known| known.repository != repository);
+        self.count(&watched);
+    }
+
+    fn count(&self, watched: &[Watched]) {
         let images = watched.iter().map(|watched| watched.images).sum();
         let applications: BTreeSet<&Named> =
             watched.iter().flat_map(|watched| &watched.applications).collect();

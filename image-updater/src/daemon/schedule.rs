@@ -1,7 +1,7 @@
-//! When images are due. Those with the same interval go together, for they share a fetch and a push; the interval is
-//! longer or shorter by chance, so that many updaters do not ask the same registry at the same time.
+//! When images are due. Each has its own time, longer or shorter than its interval by chance, so that a registry is not
+//! asked for all at once; those of a repository that are due soon go along, for they share a fetch and a push.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,15 +16,18 @@ const EARLY: f64 = 0.05;
 /// How soon a round that failed as a whole is tried again, at first; twice as long each time, up to the interval.
 const RETRY: Duration = Duration::from_secs(30);
 
-/// When what has the same interval is due next, in all repositories: then what they have in common is looked at once.
+/// When an image with an interval is due next, in all repositories: then a registry is asked for it once.
 #[derive(Debug, Default)]
-pub(super) struct Timeline(Mutex<HashMap<Duration, Instant>>);
+pub(super) struct Timeline(Mutex<HashMap<Key, Instant>>);
+
+/// An interval, and an image; none for what is looked for.
+type Key = (Duration, String);
 
 impl Timeline {
     /// The next time after now, which is there already or comes about by chance.
-    fn next(&self, interval: Duration, now: Instant, factor: f64) -> Instant {
+    fn next(&self, interval: Duration, image: &str, now: Instant, factor: f64) -> Instant {
         let mut dues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = dues.entry(interval).or_insert(now);
+        let due = dues.entry((interval, image.to_owned())).or_insert(now);
         // A round that took long has missed some.
         if *due <= now + interval.mul_f64(EARLY) {
             *due = now + interval.mul_f64(factor);
@@ -37,12 +40,19 @@ impl Timeline {
 #[derive(Debug)]
 pub(super) struct Schedule {
     groups: Vec<Group>,
+    /// The places of what is looked at before its time.
+    hurried: BTreeSet<usize>,
+    /// What is at each place.
+    updates: Vec<Update>,
+    /// The places that are at work.
+    taken: BTreeSet<usize>,
 }
 
-/// Images with one interval.
+/// One image with one interval.
 #[derive(Debug)]
 struct Group {
     interval: Duration,
+    image: String,
     /// Their places in the configuration.
     members: Vec<usize>,
     due: Instant,
@@ -53,52 +63,93 @@ struct Group {
 
 impl Schedule {
     /// All are due at once. Where more may come about, that is looked for as often as by default.
-    pub(super) fn new<'u>(
-        updates: impl IntoIterator<Item = &'u Update>,
+    pub(super) fn new(updates: &[&Update], default: Duration, looks_for_more: bool, now: Instant) -> Self {
+        let group = |interval, image: &str, members| {
+            let image = image.to_owned();
+            Group { interval, image, members, due: now, failures: 0, is_taken: false }
+        };
+        let mut groups: Vec<Group> = Vec::new();
+        let mut known: HashMap<(Duration, &str), usize> = HashMap::new();
+        if looks_for_more {
+            groups.push(group(default, "", Vec::new()));
+        }
+        for (place, update) in updates.iter().enumerate() {
+            let interval = update.interval.unwrap_or(default);
+            let index = *known.entry((interval, &update.image)).or_insert(groups.len());
+            match groups.get_mut(index) {
+                Some(group) => group.members.push(place),
+                None => groups.push(group(interval, &update.image, vec![place])),
+            }
+        }
+        let updates = updates.iter().map(|update| (*update).clone()).collect();
+        Self { groups, hurried: BTreeSet::new(), updates, taken: BTreeSet::new() }
+    }
+
+    /// For what there is to do now: what is as it was stays due when it was, and the rest is due at once, as is what was
+    /// taken and not done.
+    pub(super) fn renewed(
+        &self,
+        updates: &[&Update],
         default: Duration,
         looks_for_more: bool,
         now: Instant,
     ) -> Self {
-        let group = |interval, members| Group { interval, members, due: now, failures: 0, is_taken: false };
-        let mut groups: Vec<Group> = Vec::new();
-        if looks_for_more {
-            groups.push(group(default, Vec::new()));
+        let mut next = Self::new(updates, default, looks_for_more, now);
+        let old: HashMap<(Duration, &str), &Group> =
+            self.groups.iter().map(|group| ((group.interval, group.image.as_str()), group)).collect();
+        let mut known: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+        for (place, update) in self.updates.iter().enumerate() {
+            known.entry((&update.image, &update.name)).or_default().push(place);
         }
-        for (place, update) in updates.into_iter().enumerate() {
-            let interval = update.interval.unwrap_or(default);
-            match groups.iter_mut().find(|group| group.interval == interval) {
-                Some(group) => group.members.push(place),
-                None => groups.push(group(interval, vec![place])),
-            }
+        for group in &mut next.groups {
+            let Some(before) = old.get(&(group.interval, group.image.as_str())) else { continue };
+            (group.due, group.failures) = (before.due, before.failures);
+            let is_undone = |place: &&usize| {
+                let update = updates[**place];
+                let alike = known.get(&(update.image.as_str(), update.name.as_str()));
+                let same = alike.into_iter().flatten().find(|place| self.updates[**place] == *update);
+                same.is_none_or(|place| self.taken.contains(place))
+            };
+            next.hurried.extend(group.members.iter().filter(is_undone));
         }
-        Self { groups }
+        next
+    }
+
+    /// Has some looked at before their time.
+    pub(super) fn hurry(&mut self, is_meant: impl Fn(&Update) -> bool) {
+        let places = self.updates.iter().enumerate().filter(|(_, update)| is_meant(update));
+        self.hurried.extend(places.map(|(place, _)| place));
     }
 
     /// What is due, in order, with what soon would be; nothing where it is not time for anything.
     pub(super) fn take(&mut self, now: Instant) -> Option<Vec<usize>> {
-        if !self.groups.iter().any(|group| group.due <= now) {
+        let is_time = self.groups.iter().any(|group| group.due <= now);
+        if !is_time && self.hurried.is_empty() {
             return None;
         }
-        let mut places = Vec::new();
+        let mut places = std::mem::take(&mut self.hurried);
         for group in &mut self.groups {
-            group.is_taken = group.due <= now + group.interval.mul_f64(EARLY);
-            if group.is_taken {
-                places.extend_from_slice(&group.members);
+            let is_soon = is_time && group.due <= now + group.interval.mul_f64(EARLY);
+            group.is_taken = is_soon || group.members.iter().any(|place| places.contains(place));
+            if is_soon {
+                places.extend(&group.members);
             }
         }
-        places.sort_unstable();
-        Some(places)
+        self.taken.clone_from(&places);
+        Some(places.into_iter().collect())
     }
 
     /// Says that the round with what was taken is over, and whether it came to an end.
     pub(super) fn done(&mut self, now: Instant, is_over: bool, random: u64, timeline: &Timeline) {
-        // Between less and more by the same part.
-        let factor = 1.0 + JITTER * (2.0 * (random as f64 / u64::MAX as f64) - 1.0);
-        for group in self.groups.iter_mut().filter(|group| group.is_taken) {
+        self.taken.clear();
+        for (index, group) in self.groups.iter_mut().enumerate().filter(|(_, group)| group.is_taken) {
+            // Between less and more by the same part, for each image another.
+            let chance = spread(random, index as u64);
+            let factor = 1.0 + JITTER * (2.0 * (chance as f64 / u64::MAX as f64) - 1.0);
             group.is_taken = false;
             group.failures = if is_over { 0 } else { group.failures + 1 };
             group.due = match group.failures {
-                0 => timeline.next(group.interval, now, factor),
+                0 => timeline.next(group.interval, &group.image, now, factor),
                 failures => now + group.interval.min(RETRY * 2_u32.pow(failures.min(10) - 1)).mul_f64(factor),
             };
         }
@@ -109,6 +160,12 @@ impl Schedule {
         let waits = self.groups.iter().map(|group| group.due.saturating_duration_since(now));
         waits.min().unwrap_or(Duration::MAX)
     }
+}
+
+/// Chance for each of several, out of one; the first has it as it is.
+fn spread(random: u64, index: u64) -> u64 {
+    // Weyl's sequence by the golden ratio: neighbours are far apart, and all are spread evenly.
+    random.wrapping_add(index.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 #[cfg(test)]
@@ -123,7 +180,58 @@ mod tests {
             .iter()
             .map(|minutes| Update { interval: minutes.map(|minutes| MINUTE * minutes), ..update("a") })
             .collect();
-        Schedule::new(&updates, MINUTE * 5, false, now)
+        Schedule::new(&updates.iter().collect::<Vec<_>>(), MINUTE * 5, false, now)
+    }
+
+    #[test]
+    fn each_image_has_a_time_of_its_own_wherever_it_is() {
+        let (start, timeline) = (Instant::now(), Timeline::default());
+        let updates: Vec<Update> = ["a", "b", "c", "a"].map(update).to_vec();
+        let of =
+            |updates: &[Update]| Schedule::new(&updates.iter().collect::<Vec<_>>(), MINUTE * 5, false, start);
+        let (mut one, mut other) = (of(&updates), of(&updates[..1]));
+        assert_eq!(one.take(start), Some(vec![0, 1, 2, 3]));
+        one.done(start, true, 7, &timeline);
+        other.take(start);
+        other.done(start, true, 99, &timeline);
+        let mut dues: Vec<Instant> = one.groups.iter().map(|group| group.due).collect();
+        assert_eq!(other.groups[0].due, dues[0], "the registry is asked for it once");
+        dues.dedup();
+        assert_eq!(dues.len(), 3);
+        let all = |due: &Instant| (270.0..=330.0).contains(&(*due - start).as_secs_f64());
+        assert!(dues.iter().all(all), "{dues:?}");
+    }
+
+    #[test]
+    fn what_is_hurried_is_looked_at_alone_and_at_once() {
+        let (start, timeline) = (Instant::now(), Timeline::default());
+        let updates: Vec<Update> = ["a", "b", "c"].map(update).to_vec();
+        let mut schedule = Schedule::new(&updates.iter().collect::<Vec<_>>(), MINUTE * 5, false, start);
+        schedule.take(start);
+        schedule.done(start, true, 0, &timeline);
+        schedule.hurry(|update| update.image == "r.test/b");
+        assert_eq!(schedule.take(start + MINUTE), Some(vec![1]));
+        schedule.done(start + MINUTE, false, u64::MAX / 2, &timeline);
+        assert_eq!(schedule.take(start + MINUTE), None);
+        assert_eq!(schedule.take(start + MINUTE * 2), Some(vec![1]), "it failed, and is tried again soon");
+    }
+
+    #[test]
+    fn what_is_as_it_was_stays_due_when_it_was() {
+        let (start, timeline) = (Instant::now(), Timeline::default());
+        let mut updates: Vec<Update> = ["a", "b", "c"].map(update).to_vec();
+        let mut schedule = Schedule::new(&updates.iter().collect::<Vec<_>>(), MINUTE * 5, true, start);
+        schedule.take(start);
+        schedule.done(start, true, 0, &timeline);
+        updates.remove(0);
+        updates[1].suspended = true;
+        updates.push(update("d"));
+        updates.push(Update { name: "again".to_owned(), ..update("b") });
+        let updates: Vec<&Update> = updates.iter().collect();
+        let mut renewed = schedule.renewed(&updates, MINUTE * 5, true, start + MINUTE);
+        assert_eq!(renewed.take(start + MINUTE), Some(vec![1, 2, 3]), "b is as it was");
+        renewed.done(start + MINUTE, true, 0, &timeline);
+        assert_eq!(renewed.take(start + MINUTE * 2), None);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(super) fn update(name: &str) -> Update {
         application: None,
         interval: None,
         suspended: false,
+        verification: None,
+        owners: Vec::new(),
         place: Place { path: "image-updater.yaml".to_owned(), line: 1, column: 1 },
     }
 }
@@ -84,8 +86,9 @@ fn crew(config: &std::path::Path, load: Box<Load>, once: bool) -> (Crew, Vec<Box
         turns: Turns::default(),
         health: Arc::new(Health::new(Instant::now())),
         recorder: Recorder::new(Arc::new(Metrics::new()), None),
+        switchboard: Switchboard::new(&Gate::default()),
     });
-    (Crew { frame, watch, load, gate: Gate::default() }, jobs)
+    (Crew { frame, watch, load, roster: None, gate: Gate::default() }, jobs)
 }
 
 fn job(names: &[&str], log: &Log, during: fn(&Gate) -> Result<()>) -> Box<dyn Job> {

@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use registry::Repository;
+
+use super::bell::{Bell, Switchboard};
 use super::crew::Turns;
 use super::health::{Health, Pulse};
 use super::record::Recorder;
@@ -16,6 +19,7 @@ use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
 use crate::error::Result;
 use crate::gate::Gate;
+use crate::work::Update;
 
 /// What all jobs share.
 #[derive(Debug)]
@@ -28,6 +32,7 @@ pub(super) struct Frame {
     pub(super) turns: Turns,
     pub(super) health: Arc<Health>,
     pub(super) recorder: Recorder,
+    pub(super) switchboard: Switchboard,
 }
 
 /// Works off one job.
@@ -37,6 +42,7 @@ pub(super) struct Worker {
     pub(super) gate: Gate,
     pub(super) pulse: Pulse,
     pub(super) schedule: Schedule,
+    pub(super) bell: Bell,
     /// Whether another configuration is to take over.
     pub(super) retired: Arc<AtomicBool>,
 }
@@ -44,30 +50,62 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(job: Box<dyn Job>, frame: Arc<Frame>, gate: Gate, retired: Arc<AtomicBool>) -> Self {
         let now = Instant::now();
-        let schedule = Schedule::new(job.updates(), frame.interval, job.looks_for_more(), now);
+        let schedule = Schedule::new(&job.updates(), frame.interval, job.looks_for_more(), now);
         frame.recorder.watching(&*job);
         let pulse = frame.health.pulse(now);
-        Self { job, frame, gate, pulse, schedule, retired }
+        let bell = frame.switchboard.connect(job.repository());
+        job.listen_to(&bell);
+        Self { job, frame, gate, pulse, schedule, bell, retired }
     }
 
     /// Goes on until it is to stop; whether all went well in the only round.
     pub(super) fn run(mut self) -> bool {
+        let is_well = self.rounds();
+        self.frame.switchboard.disconnect(&self.bell);
+        is_well
+    }
+
+    fn rounds(&mut self) -> bool {
         loop {
             self.pulse.beat(Instant::now());
             if self.retired.load(Ordering::Relaxed) {
                 return true;
             }
-            if let Some(due) = self.schedule.take(Instant::now()) {
+            if self.gate.is_held() {
+                if self.gate.await_open(TICK) && self.gate.is_stopped() {
+                    return true;
+                }
+                continue;
+            }
+            let is_rung = self.hear();
+            let due = self.schedule.take(Instant::now()).or_else(|| is_rung.then(Vec::new));
+            if let Some(due) = due {
                 let is_well = self.work(due);
                 if self.frame.once {
                     return is_well;
                 }
             }
             let wait = self.schedule.wait(Instant::now()).min(TICK);
-            if self.gate.pause(wait) {
+            if self.gate.pause_unless(wait, || self.bell.is_rung() || self.retired.load(Ordering::Relaxed)) {
                 return true;
             }
         }
+    }
+
+    /// Has what there is news of looked at before its time; whether there is any.
+    fn hear(&mut self) -> bool {
+        let news = self.bell.take();
+        for image in &news.images {
+            self.job.forget(image);
+        }
+        let is_meant = |update: &Update| {
+            let is_of = |image: &String| is_same_image(&update.image, image);
+            news.are_files_other || news.images.iter().any(is_of)
+        };
+        if news.are_files_other || !news.images.is_empty() {
+            self.schedule.hurry(is_meant);
+        }
+        news.is_other || news.are_files_other
     }
 
     /// What is due, once it is this job's turn.
@@ -103,11 +141,12 @@ impl Worker {
                 let is_well = remarks.faults.is_empty();
                 frame.recorder.found(&*self.job, &remarks);
                 let now = Instant::now();
+                let updates = self.job.updates();
                 self.schedule =
-                    Schedule::new(self.job.updates(), frame.interval, self.job.looks_for_more(), now);
+                    self.schedule.renewed(&updates, frame.interval, self.job.looks_for_more(), now);
                 Ok((self.schedule.take(now).unwrap_or_default(), is_well))
             }
-            Err(_) if self.gate.is_stopped() => Err(true),
+            Err(_) if self.gate.is_stopped() || self.gate.is_held() => Err(true),
             Err(error) => {
                 let failed = Err(Failed::from(error));
                 frame.recorder.round(self.job.repository(), failed, started.elapsed());
@@ -126,7 +165,7 @@ impl Worker {
         };
         let (is_well, is_over) = (AtomicBool::new(true), AtomicBool::new(true));
         let record = |repository: &str, outcome: Result<Delivered, Failed>, duration: Duration| {
-            if outcome.is_err() && gate.is_stopped() {
+            if outcome.is_err() && (gate.is_stopped() || gate.is_held()) {
                 return;
             }
             is_over.fetch_and(outcome.is_ok(), Ordering::Relaxed);
@@ -136,6 +175,11 @@ impl Worker {
         recorder.traffic(&self.job.traffic());
         Outcome { is_well: is_well.into_inner(), is_over: is_over.into_inner() }
     }
+}
+
+/// Whether an image that is named in a configuration is one that news is of.
+fn is_same_image(named: &str, image: &str) -> bool {
+    named.parse::<Repository>().is_ok_and(|named| named.to_string() == image)
 }
 
 /// How a round went.

@@ -33,6 +33,8 @@ pub struct Found {
     pub faults: Vec<Error>,
     /// What is not done as it is written, though nothing is wrong.
     pub warnings: Vec<Error>,
+    /// Whether the files are the objects of a cluster, whose Secrets can be read.
+    is_live: bool,
     /// The batches of each place of files.
     by_files: HashMap<Files, Vec<usize>>,
     /// The registries by what they are of.
@@ -66,7 +68,15 @@ const DIALECTS: &[Dialect] = &[flux::DIALECT, argocd::DIALECT];
 /// Reads what is written for other tools in the files of a repository: pairs of a path from its root and a text.
 #[must_use]
 pub fn read(files: &[(String, String)], home: &Files) -> Found {
-    let mut found = Found::default();
+    read_into(Found::default(), files, home)
+}
+
+/// Reads the objects of a cluster, each as a file by the name `KIND/NAMESPACE/NAME`.
+pub(crate) fn read_live(objects: &[(String, String)]) -> Found {
+    read_into(Found { is_live: true, ..Found::default() }, objects, &Files::Applications)
+}
+
+fn read_into(mut found: Found, files: &[(String, String)], home: &Files) -> Found {
     for dialect in DIALECTS {
         if files.iter().any(|(_, text)| dialect.signs.iter().any(|sign| text.contains(sign))) {
             (dialect.read)(Input { files, home }, &mut found);

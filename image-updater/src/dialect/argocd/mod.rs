@@ -202,6 +202,8 @@ fn update(
         application: Some(destination.application.id.clone()),
         interval: None,
         suspended: false,
+        verification: None,
+        owners: Vec::new(),
         place: claim.said.at(claim.start),
     };
     Ok((files, delivery, update))

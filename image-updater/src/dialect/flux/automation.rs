@@ -104,6 +104,8 @@ impl Flux<'_> {
             application: None,
             interval: Some(watched.interval),
             suspended: watched.suspended || automation.spec.value.suspend,
+            verification: None,
+            owners: Vec::new(),
             place: policy.object.place(),
         })
     }

@@ -1,0 +1,42 @@
+//! A Kubernetes cluster: what there is to do by its objects, and what these are told of it.
+//!
+//! What the engine knows of a cluster is here, without a word of Kubernetes' API: rounds read from its [`Vault`], hand
+//! over to its [`Applications`], and tell its [`Witness`]. Who has no cluster has none of them.
+
+mod vault;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::decision::Decision;
+use crate::deliver::{Delivered, Failed, Planner};
+use crate::gate::Gate;
+use crate::work::Update;
+pub(crate) use vault::{Kept, Vault};
+
+/// A cluster as rounds see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster {
+    pub(crate) vault: Arc<dyn Vault>,
+    pub(crate) applications: Arc<dyn Applications>,
+    pub(crate) witness: Arc<dyn Witness>,
+}
+
+/// The Applications that are in the cluster, which are written to themselves.
+pub(crate) trait Applications: fmt::Debug + Send + Sync {
+    /// Plans on the Applications as files, `Application/NAMESPACE/NAME`, and patches them; again where somebody else was
+    /// faster. What is only tried is planned, and no more.
+    ///
+    /// # Errors
+    /// Where the cluster cannot be asked, or refuses.
+    fn deliver(&self, planner: &dyn Planner, gate: &Gate, is_dry: bool) -> Result<Delivered, Failed>;
+}
+
+/// Hears what becomes of images, for the objects that they are worked off for.
+pub(crate) trait Witness: fmt::Debug + Send + Sync {
+    /// A decision was made about an image.
+    fn decided(&self, decision: &Decision);
+
+    /// A round over these images is over.
+    fn delivered(&self, updates: &[Update], outcome: Result<&Delivered, &Failed>);
+}
