@@ -12,6 +12,7 @@ mod flux;
 mod labels;
 mod objects;
 mod print;
+pub(crate) mod status;
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};

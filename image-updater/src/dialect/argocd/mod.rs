@@ -8,6 +8,7 @@ mod application;
 mod claim;
 mod image_list;
 mod resource;
+pub(super) mod status;
 mod types;
 mod write_back;
 

@@ -4,6 +4,7 @@
 
 mod automation;
 mod policy;
+pub(super) mod status;
 mod types;
 
 use std::collections::{BTreeMap, HashSet};
