@@ -182,6 +182,9 @@ impl Round<'_> {
             let (outcome, warnings) = match (sought, decided) {
                 (None, _) | (_, None) => (Outcome::Suspended, Vec::new()),
                 (Some(Err(error)), _) | (_, Some(Err(error))) => (Outcome::Failed(error), Vec::new()),
+                (Some(Ok(sought)), _) if sought.passed_over().is_some() => {
+                    (Outcome::NoChoice(sought.passed_over().unwrap_or_default()), Vec::new())
+                }
                 (Some(Ok(sought)), Some(Ok(choice))) => {
                     let warnings = choice.warnings.clone();
                     (sought.edit(choice, &mut texts, is_held).unwrap_or_else(Outcome::Failed), warnings)
@@ -201,6 +204,7 @@ impl Round<'_> {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let (Some(sought), Some(choice)) = (sought.get(place), choices.get(place)) else { break };
                 let decided = match sought {
+                    Some(Ok(sought)) if sought.passed_over().is_some() => Ok(Choice::default()),
                     Some(Ok(sought)) => self.decide(sought),
                     // It is reported for another reason.
                     Some(Err(_)) => Ok(Choice::default()),

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::change::Named;
+use crate::change::{Named, Version};
 use crate::criteria::Criteria;
 use crate::error::Place;
 use crate::forge::MergeMethod;
@@ -161,10 +161,26 @@ pub struct Update {
     pub suspended: bool,
     /// What has to have signed a version before it is written.
     pub verification: Option<Verification>,
+    /// What runs of it, for who writes only what runs.
+    pub running: Running,
+    /// When somebody asked for it to be looked at at once; another time is another request.
+    pub requested: Option<String>,
     /// The objects of a cluster that it is worked off for, which are told what becomes of it.
     pub owners: Vec<Owner>,
     /// Where it is configured, for what is said of it.
     pub place: Place,
+}
+
+/// What runs of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Running {
+    /// That does not matter: it is written wherever it is to be.
+    #[default]
+    Any,
+    /// Nothing: it is written only where it stands already.
+    Nothing,
+    /// This version: where none stands, another is written, and this one is not.
+    At(Version),
 }
 
 /// Who has to have signed a version: whoever has one of these keys.

@@ -3,7 +3,7 @@
 //! In: where it is said what there is to do. Out: rounds, each of one fetch and one push for a repository and a branch.
 //! What a branch says is read in each round, if the branch has moved. Refused: folders to write to, as a daemon pushes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -212,6 +212,7 @@ impl Rounds {
         if configs.len() == self.works.len() && self.works.iter().zip(&configs).all(is_known) {
             return Ok(true);
         }
+        self.forget_requested(&configs);
         if !configs.iter().all(|config| self.client.serves(&config.registries)) {
             let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
             let all = registries::shared_clients(&documents, cache().as_deref(), self.fresh_for)?;
@@ -221,6 +222,17 @@ impl Rounds {
         let works = configs.into_iter().map(|config| self.work_of(config, Arc::clone(&self.client)));
         self.works = works.collect();
         Ok(false)
+    }
+
+    /// Where somebody asks for an image to be looked at, registries are asked, however short ago they were.
+    fn forget_requested(&self, configs: &[Config]) {
+        let requests = |config: &'_ Config| {
+            let requested = config.batch.updates.iter().filter(|update| update.requested.is_some());
+            requested.map(|update| (update.image.clone(), update.requested.clone())).collect::<Vec<_>>()
+        };
+        let known: HashSet<_> = self.works.iter().flat_map(|work| requests(&work.config)).collect();
+        let asked: HashSet<_> = configs.iter().flat_map(requests).collect();
+        asked.difference(&known).for_each(|(image, _)| self.forget(image));
     }
 
     /// What is due, by the repository that it is written to.

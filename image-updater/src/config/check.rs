@@ -249,6 +249,8 @@ impl Checker<'_> {
             interval,
             suspended: update.suspend,
             verification: None,
+            running: work::Running::Any,
+            requested: None,
             owners: Vec::new(),
             place: self.text.place(*start),
         })

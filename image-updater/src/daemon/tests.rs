@@ -21,6 +21,8 @@ pub(super) fn update(name: &str) -> Update {
         interval: None,
         suspended: false,
         verification: None,
+        running: crate::work::Running::Any,
+        requested: None,
         owners: Vec::new(),
         place: Place { path: "image-updater.yaml".to_owned(), line: 1, column: 1 },
     }

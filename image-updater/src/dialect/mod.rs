@@ -34,8 +34,12 @@ pub struct Found {
     pub faults: Vec<Error>,
     /// What is not done as it is written, though nothing is wrong.
     pub warnings: Vec<Error>,
-    /// Whether the files are the objects of a cluster, whose Secrets can be read.
-    is_live: bool,
+    /// The namespace of Argo CD, where the files are the objects of a cluster, whose Secrets can be read.
+    live: Option<String>,
+    /// What is particular to the registries of each batch, where the batches are of several tenants.
+    tenants: Vec<Vec<Registry>>,
+    /// What is particular to the registry of the image that is read, until that is added.
+    noted: Option<Registry>,
     /// The batches of each place of files.
     by_files: HashMap<Files, Vec<usize>>,
     /// The registries by what they are of.
@@ -72,9 +76,11 @@ pub fn read(files: &[(String, String)], home: &Files) -> Found {
     read_into(Found::default(), files, home)
 }
 
-/// Reads the objects of a cluster, each as a file by the name `KIND/NAMESPACE/NAME`.
-pub(crate) fn read_live(objects: &[(String, String)]) -> Found {
-    read_into(Found { is_live: true, ..Found::default() }, objects, &Files::Applications)
+/// Reads the objects of a cluster, each as a file by the name `KIND/NAMESPACE/NAME`. What one says of a registry counts
+/// for its own images only.
+pub(crate) fn read_live(objects: &[(String, String)], argocd_namespace: &str) -> Found {
+    let live = Some(argocd_namespace.to_owned());
+    read_into(Found { live, ..Found::default() }, objects, &Files::Applications)
 }
 
 fn read_into(mut found: Found, files: &[(String, String)], home: &Files) -> Found {
@@ -112,21 +118,55 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Found {
+    /// Whether the files are the objects of a cluster.
+    fn is_live(&self) -> bool {
+        self.live.is_some()
+    }
+
     /// Adds an image to the batch that is delivered so, or to a new one.
     fn add(&mut self, files: &Files, delivery: &Delivery, update: Update) {
+        let noted = self.noted.take();
+        let goes = |index: usize| {
+            let known = &self.tenants[index];
+            let is_other =
+                |registry: &Registry| registry.prefix == update.image && Some(registry) != noted.as_ref();
+            self.batches[index].delivery == *delivery && !known.iter().any(is_other)
+        };
         let of_files = self.by_files.entry(files.clone()).or_default();
-        match of_files.iter().find(|index| self.batches[**index].delivery == *delivery) {
-            Some(index) => self.batches[*index].updates.push(update),
+        let index = match of_files.iter().find(|index| goes(**index)) {
+            Some(index) => {
+                self.batches[*index].updates.push(update);
+                *index
+            }
             None => {
                 of_files.push(self.batches.len());
                 let (files, delivery) = (files.clone(), delivery.clone());
                 self.batches.push(Batch { files, delivery, updates: vec![update] });
+                self.tenants.push(Vec::new());
+                self.batches.len() - 1
             }
-        }
+        };
+        let known = &mut self.tenants[index];
+        known.extend(noted.filter(|noted| !known.contains(noted)));
+    }
+
+    /// The batches, each with what is particular to its registries, in a cluster.
+    pub(crate) fn into_tenants(self) -> Vec<(Batch, Vec<Registry>)> {
+        self.batches.into_iter().zip(self.tenants).collect()
     }
 
     /// Notes how a registry is to be reached for an image. Says whether that goes with what was noted before.
     fn note_registry(&mut self, registry: Registry) -> bool {
+        if self.is_live() {
+            match &mut self.noted {
+                Some(noted) if noted.prefix == registry.prefix => {
+                    noted.plain_http |= registry.plain_http;
+                    noted.credentials = noted.credentials.take().or(registry.credentials);
+                }
+                noted => *noted = Some(registry),
+            }
+            return true;
+        }
         let Some(index) = self.by_prefix.get(&registry.prefix) else {
             self.by_prefix.insert(registry.prefix.clone(), self.registries.len());
             self.registries.push(registry);

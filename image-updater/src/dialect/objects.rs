@@ -139,6 +139,11 @@ impl Object {
         })
     }
 
+    /// An annotation.
+    pub(super) fn annotation(&self, key: &str) -> Option<&str> {
+        self.annotations().find(|(known, _)| *known == key).map(|(_, value)| value.value)
+    }
+
     fn pairs(&self, field: &str) -> impl Iterator<Item = (&str, &Node)> {
         let entries = self.root.lookup(&["metadata", field]).and_then(Node::entries);
         entries.into_iter().flatten().filter_map(|entry| Some((entry.key.text()?, &entry.value)))

@@ -15,7 +15,7 @@ use crate::edit::{self, Paths, Policy, Request, Source, Standing, TARGETS, Targe
 use crate::error::{Error, Result};
 use crate::files::{Files, is_pattern};
 use crate::policy::DIGEST;
-use crate::work::{Spot, Update};
+use crate::work::{Running, Spot, Update};
 
 /// What a kustomization may be called.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -74,12 +74,13 @@ impl<'b> Sought<'b> {
             let (target, request) = request(spot, &version)?;
             let paths = match is_pattern(&spot.path) {
                 true => texts.list(&spot.path)?,
-                false => vec![spot.path.clone()],
+                false => vec![texts.kustomization(target, &spot.path)],
             };
             for path in paths {
                 let text = match texts.get(&path) {
                     Ok(Some(text)) => text,
                     Ok(None) if target.creates_file && spot.creates => "",
+                    Ok(None) if update.running == Running::Nothing => continue,
                     Ok(None) => return Err(Error::input(format!("there is no file `{path}`"))),
                     Err(error) => return Err(texts.hinted(error, target, &path)),
                 };
@@ -100,6 +101,9 @@ impl<'b> Sought<'b> {
         tags.sort_unstable();
         tags.dedup();
         let criteria = &self.update.criteria;
+        if let (true, Running::At(running)) = (tags.is_empty(), &self.update.running) {
+            tags.extend(running.tag.as_deref().filter(|tag| !tag.is_empty()));
+        }
         if tags.is_empty() || (criteria.strategy == DIGEST && criteria.update_from.is_empty()) {
             return vec![None];
         }
@@ -116,6 +120,26 @@ impl<'b> Sought<'b> {
         let mut digests = digests.filter(|digest| !digest.is_empty());
         let first = digests.next()?;
         digests.all(|digest| digest == first).then_some(first)
+    }
+
+    /// Why it is not looked at: it neither stands anywhere nor runs.
+    pub(super) fn passed_over(&self) -> Option<String> {
+        let is_idle = self.update.running == Running::Nothing && self.standing.is_empty();
+        is_idle.then(|| {
+            let places: Vec<String> =
+                self.update.spots.iter().map(|spot| format!("`{}`", spot.path)).collect();
+            format!(
+                "it does not run and does not stand in {}; `forceUpdate` has it written",
+                places.join(", ")
+            )
+        })
+    }
+
+    /// Whether the chosen version runs, and none stands that would be another.
+    fn is_running(&self, new: &Changed) -> bool {
+        let Running::At(running) = &self.update.running else { return false };
+        let is_same = running.tag == new.tag && (new.digest.is_none() || running.digest == new.digest);
+        is_same && self.standing.iter().all(|standing| standing.tag.is_empty() && standing.digest.is_empty())
     }
 
     /// What stands where another version is chosen.
@@ -137,6 +161,9 @@ impl<'b> Sought<'b> {
         let Some(tag) = &choice.tag else { return Ok(Outcome::NoChoice(choice.reason)) };
         let new =
             Changed { tag: Some(tag.clone()), digest: choice.digest.clone(), labels: choice.new_labels };
+        if self.update.spots.is_empty() || self.is_running(&new) {
+            return Ok(Outcome::Current(new.full()));
+        }
         let version = Version::parse(&format!("{}:{}", self.update.image, new.full()))?;
         let before = texts.snapshot(self.places.iter().map(|place| place.path.as_str()));
         let edits = match self.write(&version, &new, texts) {
@@ -150,12 +177,20 @@ impl<'b> Sought<'b> {
             return Ok(Outcome::Current(new.full()));
         }
         let old = self.standing.first().cloned().unwrap_or_default();
+        let running = match &self.update.running {
+            Running::At(running) if old.tag.is_empty() && old.digest.is_empty() => running.clone(),
+            _ => Changed::default(),
+        };
         let some = |text: String| (!text.is_empty()).then_some(text);
         let change = Change {
             image: self.repository.to_string(),
             alias: Some(self.update.name.clone()).filter(|name| *name != self.update.image),
             application: self.update.application.clone(),
-            old: Changed { tag: some(old.tag), digest: some(old.digest), labels: choice.old_labels },
+            old: Changed {
+                tag: some(old.tag).or(running.tag),
+                digest: some(old.digest).or(running.digest),
+                labels: choice.old_labels,
+            },
             new,
             edits,
             reason: choice.reason,
@@ -252,6 +287,17 @@ impl<'f> Texts<'f> {
             Some(inside) => error.hint(format!("that is a folder; the file in it is `{inside}`")),
             None => error,
         }
+    }
+
+    /// The path of a file, or where it is a kustomization that is not there, the one in its folder by another name.
+    fn kustomization(&mut self, target: &Target, path: &str) -> String {
+        let (folder, name) =
+            path.rsplit_once('/').map_or(("", path), |(folder, name)| (&path[..=folder.len()], name));
+        if target.name != "kustomization" || !KUSTOMIZATIONS.contains(&name) {
+            return path.to_owned();
+        }
+        let mut names = [name].into_iter().chain(KUSTOMIZATIONS).map(|name| format!("{folder}{name}"));
+        names.find(|path| !matches!(self.get(path), Ok(None))).unwrap_or_else(|| path.to_owned())
     }
 
     fn list(&mut self, pattern: &str) -> Result<Vec<String>> {

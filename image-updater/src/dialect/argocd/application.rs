@@ -29,6 +29,8 @@ pub(super) struct Source<'o> {
     pub(super) start: u32,
     /// Whether it is one of several.
     pub(super) is_one_of_many: bool,
+    /// What Argo CD has found out that renders it.
+    found_out: Option<&'o str>,
 }
 
 /// The paths of the files that are there.
@@ -54,17 +56,29 @@ impl<'o> Source<'o> {
     /// # Errors
     /// If it has none.
     pub(super) fn of(application: &'o Object) -> Result<Self> {
-        let source = |node: &'o Node, is_one_of_many| Self { node, start: node.span.start, is_one_of_many };
+        let source = |node: &'o Node, is_one_of_many, found_out| Self {
+            node,
+            start: node.span.start,
+            is_one_of_many,
+            found_out,
+        };
+        let status = |key: &str| application.get(&["status", key]);
         let many = application.get(&["spec", "sources"]).and_then(Node::items);
         if let Some(many) = many.filter(|many| !many.is_empty()) {
             let told =
                 |node: &&Node| ["helm", "kustomize", "plugin"].iter().any(|key| node.get(key).is_some());
-            let chosen = many.iter().find(told).or(many.first());
-            return chosen.map(|node| source(node, many.len() > 1)).ok_or_else(|| missing(application));
+            let place = many.iter().position(|node| told(&node)).unwrap_or_default();
+            let types = status("sourceTypes").and_then(Node::items);
+            let found_out = types.and_then(|types| types.get(place)).and_then(Node::text);
+            let chosen = many.get(place);
+            return chosen
+                .map(|node| source(node, many.len() > 1, found_out))
+                .ok_or_else(|| missing(application));
         }
         let hydrated = application.get(&["spec", "sourceHydrator", "drySource"]);
         let one = hydrated.or_else(|| application.get(&["spec", "source"]));
-        one.map(|node| source(node, false)).ok_or_else(|| missing(application))
+        let found_out = status("sourceType").and_then(Node::text);
+        one.map(|node| source(node, false, found_out)).ok_or_else(|| missing(application))
     }
 
     fn field(&self, key: &str) -> Option<&'o str> {
@@ -99,6 +113,8 @@ impl<'o> Source<'o> {
             Renderer::Helm
         } else if is_told("kustomize") {
             Renderer::Kustomize
+        } else if let Some(renderer) = self.found_out.and_then(found_out) {
+            renderer
         } else if has(&["Chart.yaml"]) {
             Renderer::Helm
         } else if has(&KUSTOMIZATIONS) {
@@ -106,6 +122,16 @@ impl<'o> Source<'o> {
         } else {
             Renderer::Unknown
         }
+    }
+}
+
+/// What a type of source means that Argo CD writes into the status.
+fn found_out(kind: &str) -> Option<Renderer> {
+    match kind {
+        "Helm" => Some(Renderer::Helm),
+        "Kustomize" => Some(Renderer::Kustomize),
+        "Plugin" => Some(Renderer::Plugin),
+        _ => None,
     }
 }
 

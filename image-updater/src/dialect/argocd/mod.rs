@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::objects::{Object, collect};
 use super::{Dialect, Found, Input};
 use crate::error::{Error, Result};
-use crate::work::{Delivery, Files, Update};
+use crate::work::{Delivery, Files, Owner, OwnerKind, Running, Update};
 use annotations::PREFIX;
 use application::{KUSTOMIZATIONS, Paths, Source};
 use claim::Claim;
@@ -132,12 +132,27 @@ impl World<'_> {
             home: self.home,
             is_alone: self.counts.get(&application.path).is_none_or(|count| *count < 2),
         };
-        for claim in claims {
+        for (resource, claim) in claims {
+            found.noted = None;
             match update(&claim, &destination, found) {
-                Ok((files, delivery, update)) => found.add(&files, &delivery, update),
+                Ok((files, delivery, mut update)) => {
+                    update.owners = self.owners(resource, application, found);
+                    found.add(&files, &delivery, update);
+                }
                 Err(error) => found.fault_once(error),
             }
         }
+    }
+
+    /// Who is told what becomes of an image, in a cluster.
+    fn owners(&self, resource: Option<usize>, application: &Object, found: &Found) -> Vec<Owner> {
+        if !found.is_live() {
+            return Vec::new();
+        }
+        let owner = |kind, object: &Object| Owner { kind, id: object.id.clone() };
+        let resource = resource.and_then(|index| self.resources.get(index));
+        let resource = resource.map(|resource| owner(OwnerKind::ImageUpdater, &resource.object));
+        resource.into_iter().chain([owner(OwnerKind::Application, application)]).collect()
     }
 
     /// The claims whose image no other resource claims of the Application.
@@ -146,7 +161,7 @@ impl World<'_> {
         application: &Object,
         claims: Vec<(Option<usize>, Claim<'c>)>,
         found: &mut Found,
-    ) -> Vec<Claim<'c>> {
+    ) -> Vec<(Option<usize>, Claim<'c>)> {
         let mut by_image: BTreeMap<String, Vec<(Option<usize>, Claim<'c>)>> = BTreeMap::new();
         let mut order = Vec::new();
         for (resource, claim) in claims {
@@ -167,21 +182,28 @@ impl World<'_> {
             let claims = by_image.remove(&image).unwrap_or_default();
             let first = claims.first().map(|(resource, _)| *resource);
             match claims.iter().find(|(resource, _)| Some(*resource) != first) {
-                None => undisputed.extend(claims.into_iter().map(|(_, claim)| claim)),
+                None => undisputed.extend(claims),
                 Some((_, other)) => {
-                    let (one, here) = (&claims[0].1, application.title());
-                    let message = format!(
-                        "the image `{image}` of {here} is also claimed by {} at {}, and neither is done",
-                        other.said.title(),
-                        other.said.at(other.start)
-                    );
-                    let error = one.said.refuse(one.start, message);
-                    found.faults.push(error.hint("leave it to one of them"));
+                    let (one, title) = (&claims[0].1, application.title());
+                    found.faults.push(dispute(one, other, &image, &title));
+                    // Each of them is told where each has an ear of its own.
+                    if found.is_live() {
+                        found.faults.push(dispute(other, one, &image, &title));
+                    }
                 }
             }
         }
         undisputed
     }
+}
+
+fn dispute(one: &Claim<'_>, other: &Claim<'_>, image: &str, application: &str) -> Error {
+    let message = format!(
+        "the image `{image}` of {application} is also claimed by {} at {}, and neither is done",
+        other.said.title(),
+        other.said.at(other.start)
+    );
+    one.said.refuse(one.start, message).hint("leave it to one of them")
 }
 
 fn update(
@@ -204,6 +226,8 @@ fn update(
         interval: None,
         suspended: false,
         verification: None,
+        running: if found.is_live() { destination.running(claim) } else { Running::Any },
+        requested: None,
         owners: Vec::new(),
         place: claim.said.at(claim.start),
     };

@@ -6,10 +6,13 @@ use super::super::{literal, within};
 use super::application::{KUSTOMIZATIONS, Paths, Renderer, Source};
 use super::claim::Claim;
 use super::types::{ManifestTarget, Parts, PullRequest};
+use crate::change::Version;
 use crate::error::{Error, Result};
 use crate::message::BranchTemplate;
-use crate::work::{self, Delivery, Files, Spot, SpotPaths};
+use crate::work::{self, Delivery, Files, Running, Spot, SpotPaths};
+use registry::Reference;
 use yamlserde::Placed;
+use yamltree::Node;
 
 /// A method that names credentials has these characters at most.
 const METHOD: &str = "-._/:";
@@ -61,9 +64,28 @@ impl Destination<'_> {
                 let start = method.map_or(claim.start, |method| method.start);
                 check_method(claim.said, text, start, found)?;
                 let (files, delivery) = self.git(claim)?;
-                let spot = self.spot(claim, &self.target(claim)?, found)?;
+                let spot = self.spot(claim, &self.target(claim, found)?, found)?;
                 Ok((files, delivery, spot))
             }
+        }
+    }
+
+    /// What Argo CD says that runs of a claim's image. Where the image is to be written in any case that does not count.
+    pub(super) fn running(&self, claim: &Claim<'_>) -> Running {
+        if claim.settings.force_update.as_ref().is_some_and(|force| force.value) {
+            return Running::Any;
+        }
+        let Ok(repository) = claim.repository() else { return Running::Any };
+        let images = self.application.get(&["status", "summary", "images"]).and_then(Node::items);
+        let images = images.into_iter().flatten().filter_map(Node::text);
+        let mut versions = images.filter_map(|image| image.parse::<Reference>().ok());
+        match versions.find(|image| *image.repository() == repository) {
+            None => Running::Nothing,
+            Some(image) => Running::At(Version {
+                tag: image.tag().map(str::to_owned),
+                digest: image.digest().map(ToString::to_string),
+                ..Version::default()
+            }),
         }
     }
 
@@ -96,7 +118,7 @@ impl Destination<'_> {
         Ok((Files::Remote { url, branch }, Delivery { branch: pushed, pull_request, ..Delivery::default() }))
     }
 
-    fn target(&self, claim: &Claim<'_>) -> Result<Target> {
+    fn target(&self, claim: &Claim<'_>, found: &Found) -> Result<Target> {
         let folder = self.source.folder();
         let name = &self.application.id;
         let Some(target) = &claim.write_back.git_config.write_back_target else {
@@ -109,7 +131,11 @@ impl Destination<'_> {
                     error.hint("name a `write-back-target`: `helmvalues:PATH` or `kustomization:PATH`")
                 );
             }
-            let path = within(folder, &format!(".argocd-source-{}.yaml", name.name));
+            let own = match &found.live {
+                Some(argocd) if *argocd != name.namespace => format!("{}_{}", name.namespace, name.name),
+                _ => name.name.clone(),
+            };
+            let path = within(folder, &format!(".argocd-source-{own}.yaml"));
             return path.map(Target::Override).ok_or_else(|| self.leads_out(claim, claim.start, folder));
         };
         let start = target.start;

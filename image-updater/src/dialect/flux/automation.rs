@@ -10,11 +10,14 @@ use crate::dialect::objects::{Object, nearest};
 use crate::dialect::{Found, literal, within};
 use crate::error::{Error, Result};
 use crate::message::{BranchTemplate, MessageTemplate};
-use crate::work::{Delivery, Files, Spot, SpotPaths, Update, Words};
+use crate::work::{Delivery, Files, Owner, OwnerKind, Running, Spot, SpotPaths, Update, Words};
 use yamlserde::Placed;
 
 /// The files that may have markers.
 const MARKED: [&str; 3] = ["**/*.yaml", "**/*.yml", "**/Kustomization"];
+
+/// Flux' own annotation: another value is another request to look at once.
+const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
 
 /// The branch of a GitRepository that names none.
 const DEFAULT_BRANCH: &str = "master";
@@ -84,7 +87,7 @@ impl Flux<'_> {
             let message = format!("{} has no namespace, and markers name one", policy.object.title());
             return Err(Error::input(message).at(policy.object.place()).hint("write `metadata.namespace`"));
         }
-        let watched = self.watched(policy, found)?;
+        let mut update = self.watch(policy, Some(&automation.object), found)?;
         let spot = |files: &str| Spot {
             path: format!("{path}{files}"),
             kind: "flux".to_owned(),
@@ -93,19 +96,43 @@ impl Flux<'_> {
             image_name: None,
             creates: false,
         };
+        update.spots = MARKED.iter().map(|files| spot(files)).collect();
+        update.suspended |= automation.spec.value.suspend;
+        Ok(update)
+    }
+
+    /// The image of a policy, which is written nowhere.
+    pub(super) fn watch(
+        &self,
+        policy: &Parsed<ImagePolicy>,
+        automation: Option<&Object>,
+        found: &mut Found,
+    ) -> Result<Update> {
+        found.noted = None;
+        let watched = self.watched(policy, found)?;
+        let owner = |kind, object: &Object| Owner { kind, id: object.id.clone() };
+        let told = [
+            automation.map(|object| owner(OwnerKind::ImageUpdateAutomation, object)),
+            Some(owner(OwnerKind::ImagePolicy, &policy.object)),
+            Some(owner(OwnerKind::ImageRepository, watched.repository)),
+        ];
+        let asked = [automation, Some(&policy.object), Some(watched.repository)].into_iter().flatten();
+        let requests: Vec<&str> = asked.filter_map(|object| object.annotation(REQUESTED)).collect();
         Ok(Update {
-            name: id.name.clone(),
+            name: policy.object.id.name.clone(),
             image: watched.image.to_owned(),
             watched: None,
             criteria: watched.criteria,
             pins_digest: watched.pins_digest,
             keeps_digest: watched.keeps_digest,
-            spots: MARKED.iter().map(|files| spot(files)).collect(),
+            spots: Vec::new(),
             application: None,
             interval: Some(watched.interval),
-            suspended: watched.suspended || automation.spec.value.suspend,
+            suspended: watched.suspended,
             verification: None,
-            owners: Vec::new(),
+            running: Running::Any,
+            requested: Some(requests.join(" ")).filter(|requests| !requests.is_empty()),
+            owners: if found.is_live() { told.into_iter().flatten().collect() } else { Vec::new() },
             place: policy.object.place(),
         })
     }

@@ -15,7 +15,7 @@ use super::objects::{Object, collect, nearest};
 use super::{Dialect, Found, Input};
 use crate::change::Named;
 use crate::error::{Error, Result};
-use crate::work::Files;
+use crate::work::{Delivery, Files};
 use types::{GitRepository, ImagePolicy, ImageRepository, ImageUpdateAutomation};
 use yamlserde::Placed;
 
@@ -74,6 +74,14 @@ fn read(input: Input<'_>, found: &mut Found) {
     }
     let is_written = |policy: &&Parsed<_>| written.contains(&policy.object.place().to_string());
     for policy in flux.policies.values().flatten().filter(|policy| !is_written(policy)) {
+        // In a cluster others may read what its status says.
+        if found.is_live() {
+            match flux.watch(policy, None, found) {
+                Ok(update) => found.add(&Files::Nowhere, &Delivery::default(), update),
+                Err(error) => found.faults.push(error),
+            }
+            continue;
+        }
         let message = format!("no ImageUpdateAutomation writes {}", policy.object.title());
         found.warnings.push(Error::input(message).at(policy.object.place()));
     }

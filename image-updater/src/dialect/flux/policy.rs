@@ -10,6 +10,7 @@ use crate::choose::Rules;
 use crate::config::Registry;
 use crate::criteria::{self, Criteria, TagPattern};
 use crate::dialect::Found;
+use crate::dialect::objects::Object;
 use crate::error::{Error, Result};
 use yamlserde::Placed;
 
@@ -27,6 +28,8 @@ pub(super) struct Watched<'f> {
     pub(super) keeps_digest: bool,
     pub(super) interval: Duration,
     pub(super) suspended: bool,
+    /// Whose tags are looked at.
+    pub(super) repository: &'f Object,
 }
 
 impl Flux<'_> {
@@ -50,6 +53,7 @@ impl Flux<'_> {
             keeps_digest: reflection == Some(Reflection::IfNotPresent),
             interval: own.map_or(scanned, |own| own.min(scanned)),
             suspended: spec.suspend || repository.spec.value.suspend,
+            repository: &repository.object,
         })
     }
 
