@@ -8,6 +8,7 @@
 //! A dialect is a file or folder here, and a line in `DIALECTS`.
 
 mod argocd;
+pub(crate) mod field;
 mod flux;
 mod labels;
 mod objects;
