@@ -19,6 +19,22 @@ pub enum ErrorKind {
     Environment,
 }
 
+/// What it is about, where that matters to who is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Nothing in particular: something says what it may not.
+    #[default]
+    Invalid,
+    /// Two claim the same image of the same Application.
+    Conflict,
+    /// An object that is named is not there.
+    Missing,
+    /// An object that is named is not for who names it.
+    Denied,
+    /// A Secret with credentials is not there, or has not what is needed.
+    Credentials,
+}
+
 /// A failed command.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Inner>);
@@ -26,6 +42,7 @@ pub struct Error(Box<Inner>);
 #[derive(Clone, Debug)]
 struct Inner {
     kind: ErrorKind,
+    cause: Cause,
     message: String,
     hint: Option<String>,
     place: Option<Place>,
@@ -35,7 +52,13 @@ impl Error {
     /// Who has to act, and why.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, message: message.into(), hint: None, place: None }))
+        Self(Box::new(Inner {
+            kind,
+            cause: Cause::default(),
+            message: message.into(),
+            hint: None,
+            place: None,
+        }))
     }
 
     /// What the author of the input has to mend.
@@ -76,6 +99,19 @@ impl Error {
         self.0.message = self.0.message.replace(old, new);
         self.0.hint = self.0.hint.map(|hint| hint.replace(old, new));
         self
+    }
+
+    /// Says what it is about.
+    #[must_use]
+    pub(crate) fn caused_by(mut self, cause: Cause) -> Self {
+        self.0.cause = cause;
+        self
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub(crate) fn cause(&self) -> Cause {
+        self.0.cause
     }
 
     /// Says where it is wrong.

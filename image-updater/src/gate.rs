@@ -10,6 +10,27 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// Why nobody is let through for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// Another replica leads, or may.
+    Standby,
+    /// The API server does not answer, so that what is known of the cluster may be wrong by now.
+    Silence,
+}
+
+impl Hold {
+    const COUNT: usize = 2;
+    const ALL: [Self; Self::COUNT] = [Self::Standby, Self::Silence];
+
+    fn why(self) -> &'static str {
+        match self {
+            Self::Standby => "another replica leads, so nothing is begun here",
+            Self::Silence => "the API server does not answer, so nothing is begun until it does",
+        }
+    }
+}
+
 /// Open until somebody wants to stop.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
@@ -27,10 +48,16 @@ struct Wall {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     is_stopped: bool,
-    /// Whether somebody else is to go through, and nobody here.
-    is_held: bool,
+    /// Why nobody is let through for now.
+    holds: [bool; Hold::COUNT],
     /// How many gates somebody is through.
     busy: usize,
+}
+
+impl State {
+    fn is_held(&self) -> bool {
+        self.holds.contains(&true)
+    }
 }
 
 impl Gate {
@@ -51,11 +78,8 @@ impl Gate {
         if state.is_stopped {
             return Err(Error::new(ErrorKind::Environment, "it is stopping, so nothing more is begun"));
         }
-        if state.is_held {
-            return Err(Error::new(
-                ErrorKind::Environment,
-                "another replica leads, so nothing is begun here",
-            ));
+        if let Some(hold) = Hold::ALL.into_iter().find(|hold| state.holds[*hold as usize]) {
+            return Err(Error::new(ErrorKind::Environment, hold.why()));
         }
         state.busy += 1;
         self.is_busy.store(true, Ordering::Relaxed);
@@ -78,25 +102,30 @@ impl Gate {
     }
 
     /// Lets nobody through until it is opened again.
-    pub(crate) fn hold(&self) {
-        self.lock().is_held = true;
+    pub(crate) fn hold(&self, why: Hold) {
+        self.lock().holds[why as usize] = true;
         self.wall.changed.notify_all();
     }
 
-    /// Opens what was held.
-    pub(crate) fn open(&self) {
-        self.lock().is_held = false;
+    /// Opens what was held for this; it may be held for something else.
+    pub(crate) fn open(&self, why: Hold) {
+        self.lock().holds[why as usize] = false;
         self.wall.changed.notify_all();
     }
 
     /// Whether nobody is let through for now.
     pub(crate) fn is_held(&self) -> bool {
-        self.lock().is_held
+        self.lock().is_held()
+    }
+
+    /// Whether nobody is let through for this.
+    pub(crate) fn is_held_for(&self, why: Hold) -> bool {
+        self.lock().holds[why as usize]
     }
 
     /// Waits as long as it is held; whether it still is when the time is over, or somebody wants to stop.
     pub(crate) fn await_open(&self, timeout: Duration) -> bool {
-        !self.wait(timeout, |state| state.is_stopped || !state.is_held) || self.is_stopped()
+        !self.wait(timeout, |state| state.is_stopped || !state.is_held()) || self.is_stopped()
     }
 
     /// Whether somebody wants to stop.
@@ -186,12 +215,14 @@ mod tests {
         let gate = Gate::default();
         let one = gate.sibling();
         one.begin().unwrap();
-        gate.hold();
+        gate.hold(Hold::Standby);
+        gate.hold(Hold::Silence);
+        gate.open(Hold::Silence);
         assert!(one.begin().is_ok(), "who is through stays so");
         assert!(gate.sibling().begin().is_err() && gate.is_held());
         assert!(gate.await_open(Duration::ZERO) && !gate.is_stopped());
         std::thread::scope(|scope| {
-            scope.spawn(|| gate.open());
+            scope.spawn(|| gate.open(Hold::Standby));
             assert!(!gate.await_open(Duration::from_secs(600)));
         });
         assert!(gate.sibling().begin().is_ok());

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use registry::{
@@ -71,6 +71,39 @@ impl SharedClient {
         let more = now.iter().map(more).collect();
         *counted = now;
         more
+    }
+}
+
+/// Clients for who says the same of registries. Who says something else has another, with tokens and lists of its own:
+/// what one tenant of a cluster may read is not for the others.
+#[derive(Debug)]
+pub(crate) struct ClientPool {
+    cache: Option<PathBuf>,
+    fresh_for: Duration,
+    known: Mutex<Vec<(Vec<Registry>, Weak<SharedClient>)>>,
+}
+
+impl ClientPool {
+    /// Without any client yet.
+    pub(crate) fn new(cache: Option<PathBuf>, fresh_for: Duration) -> Self {
+        Self { cache, fresh_for, known: Mutex::default() }
+    }
+
+    /// The client of who says this of registries.
+    ///
+    /// # Errors
+    /// As for [`client`].
+    pub(crate) fn client_for(&self, registries: &[Registry]) -> Result<Arc<SharedClient>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(_, client)| client.strong_count() > 0);
+        let same = known.iter().find(|(said, _)| said == registries).and_then(|(_, client)| client.upgrade());
+        if let Some(client) = same {
+            return Ok(client);
+        }
+        let client = SharedClient::new(registries.to_vec(), self.cache.clone(), self.fresh_for)?;
+        let client = Arc::new(client);
+        known.push((registries.to_vec(), Arc::downgrade(&client)));
+        Ok(client)
     }
 }
 

@@ -20,7 +20,7 @@ use super::question::clock;
 use super::reach::random;
 use super::work::{Recorded, Work, cache};
 use crate::checkout::Checkout;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Letter, Mailbox};
 use crate::commits::BatchPlanner;
 use crate::config::{Config, Registry};
 use crate::daemon::{Call, Job, Remarks};
@@ -52,17 +52,6 @@ pub(super) enum Source {
         /// What it said last, until that is taken over.
         mailbox: Mailbox,
     },
-}
-
-/// What there is to do at one place, as it is put there and taken from there.
-pub(crate) type Mailbox = Arc<Mutex<Option<Letter>>>;
-
-/// What there is to do at one place.
-#[derive(Debug, Default)]
-pub(crate) struct Letter {
-    pub(crate) configs: Vec<Config>,
-    /// What is said of it.
-    pub(crate) remarks: Remarks,
 }
 
 impl Source {
@@ -196,7 +185,12 @@ impl Rounds {
         }
         let Found { faults, warnings, .. } = found;
         let said: Vec<String> = faults.iter().chain(&warnings).map(ToString::to_string).collect();
-        let is_same = self.put(configs)?;
+        let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
+        let clients = match documents.iter().all(|registries| self.client.serves(registries)) {
+            true => vec![Arc::clone(&self.client); configs.len()],
+            false => registries::shared_clients(&documents, cache().as_deref(), self.fresh_for)?,
+        };
+        let is_same = self.put(configs.into_iter().zip(clients).collect());
         if is_same && said == self.said {
             return Ok(None);
         }
@@ -205,34 +199,37 @@ impl Rounds {
     }
 
     /// Has other documents worked off from now on; whether they are those that are.
-    fn put(&mut self, configs: Vec<Config>) -> Result<bool> {
-        let is_known = |(work, config): (&Work, &Config)| {
-            work.config.batch == config.batch && work.config.registries == config.registries
+    fn put(&mut self, works: Vec<(Config, Arc<SharedClient>)>) -> bool {
+        let is_known = |(work, (config, client)): (&Work, &(Config, Arc<SharedClient>))| {
+            work.config.batch == config.batch && Arc::ptr_eq(&work.client, client)
         };
-        if configs.len() == self.works.len() && self.works.iter().zip(&configs).all(is_known) {
-            return Ok(true);
+        if works.len() == self.works.len() && self.works.iter().zip(&works).all(is_known) {
+            return true;
         }
-        self.forget_requested(&configs);
-        if !configs.iter().all(|config| self.client.serves(&config.registries)) {
-            let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
-            let all = registries::shared_clients(&documents, cache().as_deref(), self.fresh_for)?;
-            // What is found in one repository says one thing of a registry.
-            self.client = all.into_iter().next().unwrap_or_else(|| Arc::clone(&self.client));
+        self.forget_requested(&works);
+        if let Some((_, client)) = works.first() {
+            self.client = Arc::clone(client);
         }
-        let works = configs.into_iter().map(|config| self.work_of(config, Arc::clone(&self.client)));
-        self.works = works.collect();
-        Ok(false)
+        self.works = works.into_iter().map(|(config, client)| self.work_of(config, client)).collect();
+        false
     }
 
     /// Where somebody asks for an image to be looked at, registries are asked, however short ago they were.
-    fn forget_requested(&self, configs: &[Config]) {
+    fn forget_requested(&self, works: &[(Config, Arc<SharedClient>)]) {
         let requests = |config: &'_ Config| {
             let requested = config.batch.updates.iter().filter(|update| update.requested.is_some());
             requested.map(|update| (update.image.clone(), update.requested.clone())).collect::<Vec<_>>()
         };
         let known: HashSet<_> = self.works.iter().flat_map(|work| requests(&work.config)).collect();
-        let asked: HashSet<_> = configs.iter().flat_map(requests).collect();
+        let asked: HashSet<_> = works.iter().flat_map(|(config, _)| requests(config)).collect();
         asked.difference(&known).for_each(|(image, _)| self.forget(image));
+    }
+
+    /// Who asks registries, each once.
+    fn clients(&self) -> impl Iterator<Item = &Arc<SharedClient>> {
+        let mut seen = HashSet::new();
+        let all = [&self.client].into_iter().chain(self.works.iter().map(|work| &work.client));
+        all.filter(move |client| seen.insert(Arc::as_ptr(client)))
     }
 
     /// What is due, by the repository that it is written to.
@@ -324,8 +321,8 @@ impl Job for Rounds {
             Source::Document(_) => return Ok(None),
             Source::Cluster { mailbox, .. } => {
                 let letter = mailbox.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let Some(Letter { configs, remarks }) = letter else { return Ok(None) };
-                return Ok(match self.put(configs)? {
+                let Some(Letter { works, remarks }) = letter else { return Ok(None) };
+                return Ok(match self.put(works) {
                     true if remarks.faults.is_empty() && remarks.warnings.is_empty() => None,
                     _ => Some(remarks),
                 });
@@ -366,11 +363,18 @@ impl Job for Rounds {
 
     fn forget(&self, image: &str) {
         if let Ok(repository) = image.parse() {
-            self.client.client.forget_tags(&repository);
+            self.clients().for_each(|client| client.client.forget_tags(&repository));
         }
     }
 
     fn traffic(&self) -> BTreeMap<String, Traffic> {
-        self.client.traffic()
+        let mut all: BTreeMap<String, Traffic> = BTreeMap::new();
+        for (registry, more) in self.clients().flat_map(|client| client.traffic()) {
+            let known = all.entry(registry).or_default();
+            known.requests += more.requests;
+            known.failed += more.failed;
+            known.unchanged += more.unchanged;
+        }
+        all
     }
 }

@@ -13,7 +13,7 @@ use super::work::{cache, recorded};
 use crate::audit::AuditLog;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
-use crate::daemon::{self, Job, LogFormat, LogLevel, Settings};
+use crate::daemon::{self, Job, LogFormat, LogLevel, Settings, Switchboard};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::registries;
@@ -81,6 +81,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     let interval = interval(&arguments.interval)?;
     let gate = Gate::default();
+    let switchboard = Switchboard::new(&gate);
     let settings = Settings {
         config: arguments.within.is_empty().then(|| arguments.config.clone()),
         interval,
@@ -92,7 +93,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     daemon::start_logs(arguments.log_format, arguments.log_level)?;
     let load = move || jobs(&arguments, interval);
-    daemon::run(settings, &gate, Box::new(load))
+    daemon::run(settings, &gate, &switchboard, Box::new(load))
 }
 
 /// What is to be worked off side by side.

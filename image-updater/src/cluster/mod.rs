@@ -6,11 +6,14 @@
 mod vault;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use crate::config::Config;
+use crate::daemon::Remarks;
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed, Planner};
 use crate::gate::Gate;
+use crate::registries::SharedClient;
 use crate::work::Update;
 pub(crate) use vault::{Kept, Vault};
 
@@ -20,6 +23,18 @@ pub(crate) struct Cluster {
     pub(crate) vault: Arc<dyn Vault>,
     pub(crate) applications: Arc<dyn Applications>,
     pub(crate) witness: Arc<dyn Witness>,
+}
+
+/// What there is to do at one place, as it is put there and taken from there.
+pub(crate) type Mailbox = Arc<Mutex<Option<Letter>>>;
+
+/// What there is to do at one place.
+#[derive(Debug, Default)]
+pub(crate) struct Letter {
+    /// With what asks registries for it.
+    pub(crate) works: Vec<(Config, Arc<SharedClient>)>,
+    /// What is said of it.
+    pub(crate) remarks: Remarks,
 }
 
 /// The Applications that are in the cluster, which are written to themselves.

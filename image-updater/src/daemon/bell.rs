@@ -41,7 +41,7 @@ impl Bell {
     }
 
     /// What there is to do may be other than it was.
-    pub(crate) fn ring(&self) {
+    fn ring(&self) {
         lock(&self.news).is_other = true;
         self.gate.wake();
     }
@@ -90,6 +90,12 @@ impl Switchboard {
     /// The job of a bell is over.
     pub(super) fn disconnect(&self, bell: &Bell) {
         lock(&self.bells).retain(|(_, known)| !Arc::ptr_eq(&known.news, &bell.news));
+    }
+
+    /// What there is to do for a repository may be other than it was.
+    pub(crate) fn ring(&self, repository: &str) {
+        let bells = lock(&self.bells);
+        bells.iter().filter(|(known, _)| known == repository).for_each(|(_, bell)| bell.ring());
     }
 
     /// A registry has something new of an image: whoever has it looks at it, and at nothing else.

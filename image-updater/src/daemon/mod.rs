@@ -41,7 +41,7 @@ use crate::deliver::{Delivered, Failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::work::Update;
-pub(crate) use bell::{Bell, Switchboard};
+pub(crate) use bell::Switchboard;
 pub(crate) use crew::Roster;
 use crew::{Crew, Turns};
 use health::Health;
@@ -80,9 +80,6 @@ pub(crate) trait Job: Send {
 
     /// One round over some of them, by their places.
     fn work(&self, due: &[usize], call: &Call<'_>);
-
-    /// Gets the bell that is rung for it.
-    fn listen_to(&self, _bell: &Bell) {}
 
     /// What is known of an image is out of date.
     fn forget(&self, _image: &str) {}
@@ -139,7 +136,12 @@ pub(crate) struct Settings {
 ///
 /// # Errors
 /// Where the configuration is broken at the start, or the system refuses what is needed.
-pub(crate) fn run(settings: Settings, gate: &Gate, load: Box<Load>) -> Result<ExitCode> {
+pub(crate) fn run(
+    settings: Settings,
+    gate: &Gate,
+    switchboard: &Switchboard,
+    load: Box<Load>,
+) -> Result<ExitCode> {
     let watch = settings.config.as_deref().map(Watch::new);
     let jobs = load()?;
     let health = Arc::new(Health::new(Instant::now()));
@@ -157,7 +159,7 @@ pub(crate) fn run(settings: Settings, gate: &Gate, load: Box<Load>) -> Result<Ex
         turns: Turns::default(),
         health,
         recorder: Recorder::new(metrics, settings.audit),
-        switchboard: Switchboard::new(gate),
+        switchboard: switchboard.clone(),
     });
     let crew = Crew { frame, watch, load, roster: settings.roster, gate: gate.sibling() };
     let ending = Ending(signals.handle());

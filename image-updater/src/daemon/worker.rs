@@ -54,7 +54,6 @@ impl Worker {
         frame.recorder.watching(&*job);
         let pulse = frame.health.pulse(now);
         let bell = frame.switchboard.connect(job.repository());
-        job.listen_to(&bell);
         Self { job, frame, gate, pulse, schedule, bell, retired }
     }
 

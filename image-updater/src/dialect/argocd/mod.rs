@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::objects::{Object, collect};
 use super::{Dialect, Found, Input};
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::work::{Delivery, Files, Owner, OwnerKind, Running, Update};
 use annotations::PREFIX;
 use application::{KUSTOMIZATIONS, Paths, Source};
@@ -102,6 +102,7 @@ impl World<'_> {
         for (index, resource) in self.resources.iter().enumerate() {
             let Some(reference) = resource.reference_for(application) else { continue };
             is_named = true;
+            *found.matched.entry(resource.object.id.clone()).or_default() += 1;
             used[index].push(reference);
             match resource.claims(reference, application, found) {
                 Ok(of_resource) => claims.extend(of_resource.into_iter().map(|claim| (Some(index), claim))),
@@ -203,7 +204,7 @@ fn dispute(one: &Claim<'_>, other: &Claim<'_>, image: &str, application: &str) -
         other.said.title(),
         other.said.at(other.start)
     );
-    one.said.refuse(one.start, message).hint("leave it to one of them")
+    one.said.refuse(one.start, message).caused_by(Cause::Conflict).hint("leave it to one of them")
 }
 
 fn update(

@@ -8,7 +8,7 @@ use crate::change::Named;
 use crate::dialect::labels::LabelSelector;
 use crate::dialect::objects::{Object, nearest};
 use crate::dialect::{Found, literal, within};
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::message::{BranchTemplate, MessageTemplate};
 use crate::work::{Delivery, Files, Owner, OwnerKind, Running, Spot, SpotPaths, Update, Words};
 use yamlserde::Placed;
@@ -192,6 +192,11 @@ impl Flux<'_> {
                 Ok(Some(source))
             }
             Err(Missing::Several(error)) => Err(*error),
+            // In a cluster nothing else can be meant.
+            Err(Missing::Absent(id)) if found.is_live() => {
+                let message = format!("there is no GitRepository `{}` in `{}`", id.name, id.namespace);
+                Err(refuse(message).caused_by(Cause::Missing))
+            }
             Err(Missing::Absent(id)) => {
                 let message = format!("no file has the GitRepository `{}`", id.name);
                 let warning = refuse(message).hint("these files are taken for what is in it");

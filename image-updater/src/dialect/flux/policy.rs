@@ -11,7 +11,7 @@ use crate::config::Registry;
 use crate::criteria::{self, Criteria, TagPattern};
 use crate::dialect::Found;
 use crate::dialect::objects::Object;
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use yamlserde::Placed;
 
 /// What Flux leaves out where nothing else is said: signatures of Cosign.
@@ -66,6 +66,7 @@ impl Flux<'_> {
             Missing::Several(error) => *error,
             Missing::Absent(id) => {
                 refuse(format!("there is no ImageRepository `{}` in `{}`", id.name, id.namespace))
+                    .caused_by(Cause::Missing)
             }
         })?;
         let namespace = &policy.object.id.namespace;
@@ -74,6 +75,7 @@ impl Flux<'_> {
         }
         let title = repository.object.title();
         Err(refuse(format!("{title} may not be used from the namespace `{namespace}`"))
+            .caused_by(Cause::Denied)
             .hint("its `accessFrom` has to select that namespace by labels that the files declare for it"))
     }
 
