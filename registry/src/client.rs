@@ -16,6 +16,7 @@ use crate::image::{self, Image, Wanted};
 use crate::manifest::{ACCEPT, Descriptor, MAX_MANIFEST, Manifest};
 use crate::problem::Subject;
 use crate::reference::{Reference, Repository};
+use crate::referrers;
 use crate::settings::Options;
 use crate::tags::{self, TagList};
 use crate::traffic::Traffic;
@@ -217,6 +218,14 @@ impl Client {
             cache.put_content(&descriptor.digest, &bytes)?;
         }
         Ok(bytes)
+    }
+
+    /// What refers to some content, as signatures do: by the registry's list, or by what clients note where it has none.
+    ///
+    /// # Errors
+    /// Where any part of it cannot be had. Nothing that refers to it is no error.
+    pub fn referrers(&self, repository: &Repository, digest: &Digest) -> Result<Vec<Descriptor>> {
+        referrers::list(self, &*self.endpoint(repository)?, repository, digest)
     }
 
     /// What is known of an image: platforms, when it was made, labels.

@@ -33,6 +33,7 @@ mod link;
 mod manifest;
 mod problem;
 mod reference;
+mod referrers;
 mod retry;
 mod secret;
 mod settings;

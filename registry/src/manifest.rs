@@ -64,6 +64,9 @@ pub struct Descriptor {
     /// What it is.
     #[serde(default)]
     pub media_type: String,
+    /// What kind of artifact it is, where it is one; said by whoever lists it.
+    #[serde(default, deserialize_with = "or_default")]
+    pub artifact_type: String,
     /// By which it is known.
     pub digest: Digest,
     /// How large it is.
