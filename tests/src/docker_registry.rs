@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::Folder;
 use crate::certificate::Authority;
+use crate::cosign::{self, SimpleSigning};
 use crate::server::base64;
 
 /// Where Debian keeps it.
@@ -197,6 +198,46 @@ impl DockerRegistry {
             INDEX,
             &json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": manifests}),
         )
+    }
+
+    /// Pushes what [`crate::cosign`] signed in the older form, a layer for each signature.
+    ///
+    /// # Panics
+    /// Where the registry refuses it.
+    pub fn push_signatures(&self, name: &str, tag: &str, signatures: &[SimpleSigning]) -> Pushed {
+        let layers: Vec<Value> = signatures
+            .iter()
+            .map(|signature| {
+                let mut layer = self.push_blob(name, (cosign::SIMPLE_SIGNING, &signature.payload));
+                layer["annotations"] = signature.annotations.clone();
+                layer
+            })
+            .collect();
+        let config = self.push_blob(name, ("application/vnd.oci.image.config.v1+json", b"{}"));
+        let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": layers});
+        self.push_manifest(name, tag, MANIFEST, &manifest)
+    }
+
+    /// Pushes bundles, and notes them under the tag for what refers to a digest, as clients of registries do that keep no
+    /// such lists.
+    ///
+    /// # Panics
+    /// Where the registry refuses it.
+    pub fn push_bundles(&self, name: &str, digest: &str, bundles: &[Vec<u8>]) -> Pushed {
+        let config = self.push_blob(name, ("application/vnd.oci.empty.v1+json", b"{}"));
+        let mut noted = Vec::new();
+        for bundle in bundles {
+            let layer = self.push_blob(name, (cosign::BUNDLE, bundle));
+            let manifest = json!({"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": cosign::BUNDLE,
+                "config": config, "layers": [layer]});
+            let digest = Digest::of(manifest.to_string().as_bytes()).to_string();
+            let pushed = self.push_manifest(name, &digest, MANIFEST, &manifest);
+            noted
+                .push(json!({"mediaType": MANIFEST, "artifactType": cosign::BUNDLE, "digest": pushed.digest,
+                "size": pushed.size}));
+        }
+        let index = json!({"schemaVersion": 2, "mediaType": INDEX, "manifests": noted});
+        self.push_manifest(name, &digest.replace(':', "-"), INDEX, &index)
     }
 
     fn push_blob(&self, name: &str, (media_type, content): (&str, &[u8])) -> Value {

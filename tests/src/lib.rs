@@ -2,6 +2,7 @@
 
 pub mod case;
 mod certificate;
+pub mod cosign;
 mod docker_registry;
 mod git;
 mod server;

@@ -1,0 +1,1 @@
+ZamGYeQ6n2r/kPEZ6zhCbMATn2yRKepZBEaqBNE+dHb4y/I3vdcrsVgobjbS3p1zMJOkbFxXbjsMyaZ89l5xDA==

@@ -1,0 +1,1 @@
+MEUCIAPiggUiXMeFjaBQoWRyJZs/T5GHCMMuLVWzTXBkkgUfAiEAlkOmawHQvXIltwtxqxsCe/rsZU1szIQpA70590FYmfw=

@@ -1,0 +1,1 @@
+MEQCIFdnwRbzBVH/wFYsgrYapwyyV5JGgasAnSJl42jJxeToAiBzgrXPZsPNIm1PXmGVeLNQUx6JEfULVxv6OzePrzJBcQ==
