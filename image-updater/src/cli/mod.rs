@@ -1,8 +1,14 @@
 //! The command line: what can be typed, and where each command goes.
 
 mod check;
+#[cfg(feature = "kube")]
+mod cluster_flags;
+#[cfg(not(feature = "kube"))]
+#[path = "no_cluster.rs"]
+mod cluster_flags;
 mod completion;
 mod discovery;
+mod environment;
 mod explain;
 mod holds;
 mod import;
@@ -49,7 +55,7 @@ enum Command {
     /// Bring images up to date, in files or with a pushed commit
     Update(update::Arguments),
     /// Keep images up to date, round after round, until stopped
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// List images that a person has set back, and that wait for another version
     Holds(holds::Arguments),
     /// Print a configuration made from what is written for Flux or Argo CD Image Updater
@@ -97,7 +103,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Explain(arguments) => explain::run(*arguments),
         Command::Check(arguments) => return check::run(&arguments),
         Command::Update(arguments) => update::run(&arguments),
-        Command::Run(arguments) => return run::run(arguments),
+        Command::Run(arguments) => return run::run(*arguments),
         Command::Holds(arguments) => holds::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::cluster_flags::ClusterFlags;
+use super::environment::{self, Variables};
 use super::reach::random;
 use super::rounds::{Rounds, Source};
 use super::work::{cache, recorded};
@@ -20,6 +22,12 @@ use crate::registries;
 
 /// Documents whose rounds begin within this time share what registries say.
 const AT_THE_SAME_TIME: Duration = Duration::from_secs(30);
+
+/// The configuration where none is named.
+const CONFIGURATION: &str = "image-updater.yaml";
+
+/// How many repositories may be worked on side by side: each may hold its files, and ask sixteen things at once.
+const MOST_AT_ONCE: usize = 100;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +46,9 @@ Examples:
   # by what the branch of this checkout has for Flux or for Argo CD Image Updater
   image-updater run --in clusters/prod
 
+  # by what a Kubernetes cluster has for Flux and for Argo CD Image Updater, which replaces these
+  image-updater run --cluster --watch-namespaces '*' --listen 0.0.0.0:8080
+
 Each document of the configuration goes on by itself, so that one repository does not wait for another. It stops at once on
 SIGTERM and SIGINT, but for a push that has begun. The configuration is read anew when its file changes, and what
 `discover` and `--in` name when its branch has moved; a broken one is said, and the one before it stays in force.";
@@ -45,16 +56,19 @@ SIGTERM and SIGINT, but for a push that has begun. The configuration is read ane
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The configuration
-    #[arg(short, long, value_name = "FILE", default_value = "image-updater.yaml")]
-    config: PathBuf,
+    /// The configuration; with `--cluster` there need be none [default: image-updater.yaml]
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Take what is written for Flux or Argo CD Image Updater in this folder or file, instead of a configuration: of a
     /// checkout, as its branch has it on the server in each round; else as it is here. May be repeated
     #[arg(long = "in", value_name = "PATH", conflicts_with = "config")]
     within: Vec<PathBuf>,
-    /// How often images are looked at that have no interval of their own
-    #[arg(long, value_name = "DURATION", default_value = "5m")]
-    interval: String,
+    /// How often images are looked at that have no interval of their own [default: 5m] [IMAGE_UPDATER_INTERVAL]
+    #[arg(long, value_name = "DURATION")]
+    interval: Option<String>,
+    /// How many repositories are worked on side by side, 100 at most [default: 8] [MAX_CONCURRENT_APPS]
+    #[arg(long, value_name = "NUMBER", visible_alias = "max-concurrent-apps", value_parser = side_by_side)]
+    max_concurrent: Option<usize>,
     /// End after one round over all images: 1 when something failed
     #[arg(long)]
     once: bool,
@@ -67,43 +81,84 @@ pub(super) struct Arguments {
     /// Add a line of JSON to this file for every change that was pushed
     #[arg(long, value_name = "FILE")]
     audit_log: Option<PathBuf>,
-    /// How to log
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    log_format: LogFormat,
-    /// What to log
-    #[arg(long, value_name = "LEVEL", default_value = "info")]
-    log_level: LogLevel,
+    /// How to log [default: text] [IMAGE_UPDATER_LOGFORMAT]
+    #[arg(long, value_name = "FORMAT", visible_alias = "logformat")]
+    log_format: Option<LogFormat>,
+    /// What to log [default: info] [IMAGE_UPDATER_LOGLEVEL]
+    #[arg(long, value_name = "LEVEL", visible_alias = "loglevel")]
+    log_level: Option<LogLevel>,
     /// Tags that were recorded, instead of registries: a JSON object of images and their lists of tags
     #[arg(long, value_name = "FILE")]
     tags_from: Option<PathBuf>,
+    #[command(flatten)]
+    cluster: ClusterFlags,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
-    let interval = interval(&arguments.interval)?;
+    let variables: &Variables = &environment::of_process;
+    let interval = arguments.interval(variables)?;
     let gate = Gate::default();
     let switchboard = Switchboard::new(&gate);
     let settings = Settings {
-        config: arguments.within.is_empty().then(|| arguments.config.clone()),
+        config: arguments.configuration(),
         interval,
+        at_once: arguments.at_once(variables)?,
         once: arguments.once,
         listen: arguments.listen,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
         roster: None,
         random,
     };
-    daemon::start_logs(arguments.log_format, arguments.log_level)?;
+    let _cluster = arguments.cluster.read(variables)?;
+    let (format, level) = arguments.logs(variables)?;
+    daemon::start_logs(format, level)?;
     let load = move || jobs(&arguments, interval);
     daemon::run(settings, &gate, &switchboard, Box::new(load))
 }
 
+impl Arguments {
+    /// The configuration file, where one is read.
+    fn configuration(&self) -> Option<PathBuf> {
+        match &self.config {
+            None if self.cluster.is_on() || !self.within.is_empty() => None,
+            None => Some(PathBuf::from(CONFIGURATION)),
+            named => named.clone(),
+        }
+    }
+
+    fn interval(&self, variables: &Variables) -> Result<Duration> {
+        let text = environment::text(self.interval.as_ref(), "IMAGE_UPDATER_INTERVAL", variables);
+        interval(text.as_deref().unwrap_or("5m"))
+    }
+
+    fn at_once(&self, variables: &Variables) -> Result<usize> {
+        let number = environment::value(self.max_concurrent, "MAX_CONCURRENT_APPS", variables, side_by_side)?;
+        Ok(number.unwrap_or(daemon::AT_ONCE))
+    }
+
+    fn logs(&self, variables: &Variables) -> Result<(LogFormat, LogLevel)> {
+        let (format, level) = (self.log_format, self.log_level);
+        let read = |text: &str| LogFormat::from_str(text, true);
+        let format = environment::value(format, "IMAGE_UPDATER_LOGFORMAT", variables, read)?;
+        let read = |text: &str| LogLevel::from_str(text, true);
+        let level = environment::value(level, "IMAGE_UPDATER_LOGLEVEL", variables, read)?;
+        Ok((format.unwrap_or(LogFormat::Text), level.unwrap_or(LogLevel::Info)))
+    }
+}
+
+fn side_by_side(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_AT_ONCE).contains(number));
+    number.ok_or_else(|| format!("it is a number from 1 to {MOST_AT_ONCE}"))
+}
+
 /// What is to be worked off side by side.
 fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> {
-    let sources = match &*arguments.within {
-        [] => Config::load_all(&arguments.config)?
-            .into_iter()
-            .map(Source::of_document)
-            .collect::<Result<_>>()?,
-        within => Source::of_paths(within)?,
+    let sources = match (&*arguments.within, arguments.configuration()) {
+        ([], None) => Vec::new(),
+        ([], Some(path)) => {
+            Config::load_all(&path)?.into_iter().map(Source::of_document).collect::<Result<_>>()?
+        }
+        (within, _) => Source::of_paths(within)?,
     };
     let recorded = arguments.tags_from.as_deref().map(recorded).transpose()?;
     let (none, is_dry) = (Vec::new(), arguments.dry_run);

@@ -3,6 +3,10 @@
 //! What the engine knows of a cluster is here, without a word of Kubernetes' API: rounds read from its [`Vault`], hand
 //! over to its [`Applications`], and tell its [`Witness`]. Who has no cluster has none of them.
 
+#[cfg(feature = "kube")]
+pub(crate) mod settings;
+#[cfg(feature = "kube")]
+pub(crate) mod shard;
 mod vault;
 
 use std::fmt;

@@ -15,25 +15,33 @@ use super::{Job, Load, TICK, refused};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 
-/// How many jobs are at a round at once: each may ask registries sixteen things side by side, and hold the files of a
+/// How many jobs are at a round at once where nobody says: each may ask registries sixteen things side by side, and hold the files of a
 /// repository.
-const AT_ONCE: usize = 8;
+pub(crate) const AT_ONCE: usize = 8;
 
 /// How often one that waits for its turn looks.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Lets some have a round at once.
-#[derive(Debug, Default)]
-pub(super) struct Turns(AtomicUsize);
+#[derive(Debug)]
+pub(super) struct Turns {
+    taken: AtomicUsize,
+    at_once: usize,
+}
 
 /// It is over when this is dropped.
 pub(super) struct Turn<'t>(&'t Turns);
 
 impl Turns {
+    /// For so many at once.
+    pub(super) fn new(at_once: usize) -> Self {
+        Self { taken: AtomicUsize::new(0), at_once }
+    }
+
     /// Waits for a turn; nothing where all is to stop. While it waits there is a sign of life.
     pub(super) fn take(&self, gate: &Gate, beat: impl Fn()) -> Option<Turn<'_>> {
-        let more = |taken: usize| (taken < AT_ONCE).then_some(taken + 1);
-        while self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+        let more = |taken: usize| (taken < self.at_once).then_some(taken + 1);
+        while self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
             beat();
             if gate.pause(LOOK) {
                 return None;
@@ -45,7 +53,7 @@ impl Turns {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

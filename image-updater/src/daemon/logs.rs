@@ -39,6 +39,7 @@ pub(crate) enum LogLevel {
     /// What was decided, too
     Info,
     /// Why each tag was chosen or not, too
+    #[value(alias = "trace")]
     Debug,
 }
 

@@ -42,7 +42,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::work::Update;
 pub(crate) use bell::Switchboard;
-pub(crate) use crew::Roster;
+pub(crate) use crew::{AT_ONCE, Roster};
 use crew::{Crew, Turns};
 use health::Health;
 pub(crate) use logs::{LogFormat, LogLevel, start_logs};
@@ -121,6 +121,8 @@ pub(crate) struct Settings {
     pub(crate) config: Option<PathBuf>,
     /// For images that have none of their own.
     pub(crate) interval: Duration,
+    /// How many jobs are at a round side by side.
+    pub(crate) at_once: usize,
     /// Whether it ends after one round over all images.
     pub(crate) once: bool,
     /// Where it answers how it does.
@@ -156,7 +158,7 @@ pub(crate) fn run(
         once: settings.once,
         random: settings.random,
         timeline: Timeline::default(),
-        turns: Turns::default(),
+        turns: Turns::new(settings.at_once),
         health,
         recorder: Recorder::new(metrics, settings.audit),
         switchboard: switchboard.clone(),

@@ -85,7 +85,7 @@ fn crew(config: &std::path::Path, load: Box<Load>, once: bool) -> (Crew, Vec<Box
         once,
         random: || 0,
         timeline: Timeline::default(),
-        turns: Turns::default(),
+        turns: Turns::new(AT_ONCE),
         health: Arc::new(Health::new(Instant::now())),
         recorder: Recorder::new(Arc::new(Metrics::new()), None),
         switchboard: Switchboard::new(&Gate::default()),

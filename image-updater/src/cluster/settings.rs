@@ -1,0 +1,169 @@
+//! How a cluster is worked off, as the command line says it: which one, what in it, and which of several replicas does it.
+//!
+//! In: texts of flags. Out: checked settings. Refused: names that no namespace and no object can have.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::shard::Shard;
+use crate::config::SigningKey;
+use crate::error::{Error, Result};
+use crate::work::Delivery;
+
+/// How a cluster is worked off.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) access: Access,
+    /// What is looked for; all that the cluster knows the kinds of where nothing is said.
+    pub(crate) sources: Option<BTreeSet<Source>>,
+    pub(crate) scope: Scope,
+    /// Where Argo CD is; our own namespace where nothing is said.
+    pub(crate) argocd_namespace: Option<String>,
+    /// Nothing where all replicas lead.
+    pub(crate) election: Option<Election>,
+    pub(crate) shard: Shard,
+    /// What commits are like where the objects of the cluster do not say.
+    pub(crate) delivery: Delivery,
+    /// What `delivery` names.
+    pub(crate) signing_key: Option<SigningKey>,
+    /// Argo CD Image Updater's file about registries.
+    pub(crate) registries_conf: Option<PathBuf>,
+    /// Whether Events are written.
+    pub(crate) with_events: bool,
+}
+
+/// How the API server is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Access {
+    /// As kubectl reaches it where nothing is said, or as a pod does.
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Its current one where nothing is said.
+    pub(crate) context: Option<String>,
+}
+
+/// Whose objects say what there is to do.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// ImageUpdaters, for the Applications that they name
+    Argocd,
+    /// Applications with annotations of their own
+    Annotations,
+    /// ImageRepositories, ImagePolicies and ImageUpdateAutomations
+    Flux,
+}
+
+/// The namespaces whose objects count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The one that we are in.
+    #[default]
+    Own,
+    /// All of them.
+    All,
+    These(BTreeSet<String>),
+}
+
+/// Which Lease decides who leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Election {
+    /// Our own where nothing is said.
+    pub(crate) namespace: Option<String>,
+    pub(crate) lease: String,
+}
+
+impl Scope {
+    /// Reads a list as Argo CD Image Updater has it: nothing is our own namespace, `*` all of them.
+    ///
+    /// # Errors
+    /// If a namespace cannot be called so.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let names: BTreeSet<&str> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if names.is_empty() {
+            return match text.trim() {
+                "" => Ok(Self::Own),
+                _ => Err(Error::input(format!("`{text}` names no namespace"))),
+            };
+        }
+        if names.contains("*") {
+            return match names.len() {
+                1 => Ok(Self::All),
+                _ => Err(Error::input("`*` is all namespaces, and stands alone")),
+            };
+        }
+        let names: Result<BTreeSet<String>> = names.into_iter().map(namespace).collect();
+        Ok(Self::These(names?))
+    }
+
+    /// The namespaces to watch, one by one; a single nothing where all are watched at once.
+    pub(crate) fn namespaces(&self, own: &str) -> Vec<Option<String>> {
+        match self {
+            Self::Own => vec![Some(own.to_owned())],
+            Self::All => vec![None],
+            Self::These(names) => names.iter().cloned().map(Some).collect(),
+        }
+    }
+}
+
+/// The name of a namespace: a label of DNS.
+///
+/// # Errors
+/// If none can be called so.
+pub(crate) fn namespace(name: &str) -> Result<String> {
+    match name.len() <= 63 && is_label(name) {
+        true => Ok(name.to_owned()),
+        false => Err(Error::input(format!("no namespace can be called `{name}`"))
+            .hint("a name has lower case letters, digits and dashes, 63 at most")),
+    }
+}
+
+/// The name of an object: labels of DNS with dots between.
+///
+/// # Errors
+/// If none can be called so.
+pub(crate) fn object_name(name: &str) -> Result<String> {
+    match name.len() <= 253 && name.split('.').all(is_label) {
+        true => Ok(name.to_owned()),
+        false => Err(Error::input(format!("no object can be called `{name}`"))
+            .hint("a name has lower case letters, digits, dashes and dots, 253 at most")),
+    }
+}
+
+fn is_label(name: &str) -> bool {
+    let is_inner = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let (first, last) = (name.as_bytes().first(), name.as_bytes().last());
+    first.is_some_and(is_inner)
+        && last.is_some_and(is_inner)
+        && name.bytes().all(|byte| is_inner(&byte) || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn namespaces_are_named_as_argo_cd_image_updater_names_them() {
+        let these = |names: &[&str]| Ok(Scope::These(names.iter().copied().map(str::to_owned).collect()));
+        for (text, scope) in [
+            ("", Ok(Scope::Own)),
+            (" ", Ok(Scope::Own)),
+            ("*", Ok(Scope::All)),
+            ("b, a,,a", these(&["a", "b"])),
+            (",", Err("`,` names no namespace")),
+            ("a,*", Err("`*` is all namespaces, and stands alone")),
+            ("Team", Err("no namespace can be called `Team`")),
+            ("-a", Err("no namespace can be called `-a`")),
+        ] {
+            let read = Scope::parse(text).map_err(|error| error.message().to_owned());
+            assert_eq!(read, scope.map_err(str::to_owned), "{text}");
+        }
+    }
+
+    #[test]
+    fn all_namespaces_are_watched_at_once_and_others_one_by_one() {
+        assert_eq!(Scope::All.namespaces("argocd"), [None]);
+        assert_eq!(Scope::Own.namespaces("argocd"), [Some("argocd".to_owned())]);
+        assert_eq!(Scope::parse("a,b").unwrap().namespaces("argocd").len(), 2);
+    }
+}
