@@ -1,5 +1,6 @@
 //! What the tests from outside share: folders with files, and programs run in them.
 
+pub mod apiserver;
 pub mod case;
 mod certificate;
 pub mod cosign;
