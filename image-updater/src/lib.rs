@@ -12,6 +12,7 @@ pub mod cli;
 mod cluster;
 mod commits;
 pub mod config;
+mod crds;
 mod criteria;
 mod daemon;
 mod decision;

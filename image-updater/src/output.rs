@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use yamltree::ParseOptions;
+
 use crate::error::{Error, ErrorKind, Result};
 
 /// Writes to standard output. A reader that has seen enough is no fault.
@@ -28,4 +30,20 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String> {
     let text =
         text.map_err(|error| Error::new(ErrorKind::Environment, format!("cannot write JSON: {error}")))?;
     Ok(text + "\n")
+}
+
+/// The same as a document of YAML, with its keys in order.
+///
+/// # Errors
+/// A value that has no JSON.
+pub(crate) fn yaml(value: &impl Serialize) -> Result<String> {
+    let refuse =
+        |error: yamltree::Error| Error::new(ErrorKind::Environment, format!("cannot write YAML: {error}"));
+    // JSON is YAML, too.
+    let document = yamltree::parse_first(&json(value)?, 0, &ParseOptions::default()).map_err(refuse)?;
+    let mut text = String::new();
+    if let Some(document) = document {
+        yamltree::to_sigs_yaml(&document.root, &mut text).map_err(refuse)?;
+    }
+    Ok(text)
 }

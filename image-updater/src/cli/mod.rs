@@ -7,6 +7,7 @@ mod cluster_flags;
 #[path = "no_cluster.rs"]
 mod cluster_flags;
 mod completion;
+mod crds;
 mod discovery;
 mod environment;
 mod explain;
@@ -62,6 +63,8 @@ enum Command {
     Import(import::Arguments),
     /// Print the JSON schema of the configuration
     Schema(schema::Arguments),
+    /// Print the CustomResourceDefinitions of what is looked for in a cluster
+    Crds(crds::Arguments),
     /// Print a completion script for a shell
     Completion(completion::Arguments),
     /// Print the version
@@ -107,6 +110,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Holds(arguments) => holds::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Crds(arguments) => crds::run(&arguments),
         Command::Completion(arguments) => completion::run(&arguments),
         Command::Version(arguments) => version::run(&arguments),
     };

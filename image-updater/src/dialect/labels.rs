@@ -2,26 +2,37 @@
 
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use yamlserde::Placed;
 
 /// A selector. An empty one selects all.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-map-type" = "atomic"))]
 pub(super) struct LabelSelector {
+    /// Labels with their values.
     #[serde(default)]
     pub(super) match_labels: BTreeMap<String, String>,
+    /// What else is asked of labels.
     #[serde(default)]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(super) match_expressions: Vec<Placed<Expression>>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// What is asked of a label.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expression {
+    /// The label.
     key: String,
+    /// `In` or `NotIn` the values, or `Exists` or `DoesNotExist`.
+    #[schemars(schema_with = "operator")]
     operator: Operator,
+    /// Values of the label.
     #[serde(default)]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     values: Vec<String>,
 }
 
@@ -61,6 +72,11 @@ impl LabelSelector {
                 }
             })
     }
+}
+
+/// An operator is a text to the API, which leaves it to the controller to refuse others.
+fn operator(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "string" })
 }
 
 #[cfg(test)]

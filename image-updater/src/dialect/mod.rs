@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::change::Named;
 use crate::config::Registry;
+use crate::crds::Definition;
 use crate::error::Error;
 use crate::files;
 use crate::work::{Batch, Delivery, Files, Update};
@@ -69,6 +70,8 @@ struct Dialect {
     signs: &'static [&'static str],
     /// What else it looks at, where there are objects of its own.
     uses: &'static [&'static str],
+    /// What the API server has to know of its kinds.
+    definitions: &'static [Definition],
     read: fn(Input<'_>, &mut Found),
 }
 
@@ -119,6 +122,11 @@ pub(crate) fn tells(path: &str) -> bool {
 /// The tools whose objects are read.
 pub fn names() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().map(|dialect| dialect.name)
+}
+
+/// What the API server has to know of the kinds that are read.
+pub(crate) fn definitions() -> impl Iterator<Item = &'static Definition> {
+    DIALECTS.iter().flat_map(|dialect| dialect.definitions)
 }
 
 impl Found {

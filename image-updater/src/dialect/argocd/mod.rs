@@ -6,6 +6,7 @@
 mod annotations;
 mod application;
 mod claim;
+mod crd;
 mod image_list;
 mod resource;
 pub(super) mod status;
@@ -35,6 +36,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "Argo CD Image Updater",
     signs: &["argocd-image-updater.argoproj.io/"],
     uses: &["argoproj.io/"],
+    definitions: crd::DEFINITIONS,
     read,
 };
 

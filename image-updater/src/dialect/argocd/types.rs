@@ -1,123 +1,233 @@
 //! What stands in ImageUpdater resources, which is also what annotations come to.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::labels::LabelSelector;
 use yamlserde::Placed;
 
-#[derive(Debug, Deserialize)]
+/// Which Applications an ImageUpdater is for, and which images of these it keeps up to date.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ImageUpdater {
+    /// How tags are chosen, where neither an Application's reference nor an image says otherwise.
     pub(super) common_update_settings: Option<Settings>,
+    /// Where new versions are written, where an Application's reference does not say otherwise.
     pub(super) write_back_config: Option<WriteBack>,
+    /// The Applications, in the namespace of this resource. One that several references match is worked off by the most
+    /// specific one of these alone.
+    #[schemars(
+        length(min = 1),
+        extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["namePattern"])
+    )]
     pub(super) application_refs: Vec<Placed<ApplicationRef>>,
+    /// Whose signatures images have to bear, where neither an Application's reference nor an image says otherwise.
     pub(super) images_verification: Option<Placed<Verification>>,
     /// Was there before 1.2.
+    #[schemars(skip)]
     pub(super) namespace: Option<Placed<String>>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Applications, and what is done for them.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "!(has(self.useAnnotations) && self.useAnnotations == true) ? (has(self.images) && size(self.images) > 0) : true",
+    "message": "Either useAnnotations must be true, or images must be provided with at least one item",
+}]))]
 pub(super) struct ApplicationRef {
+    /// The name of an Application, or a glob that names match.
     pub(super) name_pattern: Placed<String>,
+    /// What the labels of an Application have to be.
     pub(super) label_selectors: Option<LabelSelector>,
+    /// Images and settings are those of the Application's annotations; of this reference only `namePattern`,
+    /// `labelSelectors` and `imagesVerification` count.
     #[serde(default)]
+    #[schemars(extend("x-default" = false))]
     pub(super) use_annotations: bool,
+    /// Whose signatures images have to bear, where an image does not say otherwise.
     pub(super) images_verification: Option<Placed<Verification>>,
+    /// How tags are chosen, where an image does not say otherwise.
     pub(super) common_update_settings: Option<Settings>,
+    /// Where new versions are written.
     pub(super) write_back_config: Option<WriteBack>,
+    /// The images that are kept up to date.
     #[serde(default)]
+    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["alias"]))]
     pub(super) images: Vec<Placed<Image>>,
 }
 
 /// How a tag is chosen. What is absent is taken from where it is more general.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Settings {
+    /// The order of tags, of which the last is chosen: `semver`, which is the default, `newest-build`, `digest` or
+    /// `alphabetical`.
     pub(super) update_strategy: Option<Placed<String>>,
+    /// The image is kept up to date though nothing that runs has it.
     pub(super) force_update: Option<Placed<bool>>,
+    /// The tags that count: `any`, or `regexp:` and an expression.
     pub(super) allow_tags: Option<Placed<String>>,
+    /// The tags that do not count, as globs.
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(super) ignore_tags: Option<Placed<Vec<String>>>,
+    /// Where the credentials for the registry are: `pullsecret:NAMESPACE/NAME`, `secret:NAMESPACE/NAME#KEY`,
+    /// `env:VARIABLE` or `ext:PROGRAM`.
     pub(super) pull_secret: Option<Placed<String>>,
+    /// The platforms that an image has to be there for, as `OS/ARCHITECTURE[/VARIANT]`.
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(super) platforms: Option<Placed<Vec<String>>>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Where new versions are written.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct WriteBack {
+    /// `argocd`, which is the default, writes to the Application; `git` to its repository, with the credentials that Argo
+    /// CD has for it or those of `git:secret:NAMESPACE/NAME`.
+    #[schemars(extend("pattern" = "^(argocd|git|git:[a-zA-Z0-9][a-zA-Z0-9-._/:]*)$"))]
     pub(super) method: Option<Placed<String>>,
+    /// How the repository is written, with a method of git.
     #[serde(default)]
     pub(super) git_config: GitConfig,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// How a repository is written.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct GitConfig {
+    /// The address of the repository; that of the Application's source where this does not say.
     pub(super) repository: Option<Placed<String>>,
+    /// The branch that is read, and after a colon a template for the one that is pushed.
     pub(super) branch: Option<Placed<String>>,
+    /// The file that is written: `kustomization[:PATH]`, `helmvalues[:PATH]` or a file of overrides.
     pub(super) write_back_target: Option<Placed<String>>,
+    /// A pull request is opened for what is pushed.
     pub(super) pull_request: Option<Placed<PullRequest>>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// A pull request, and where it is opened.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "(has(self.github) ? 1 : 0) + (has(self.gitlab) ? 1 : 0) == 1",
+    "message": "Exactly one of github or gitlab must be set",
+}]))]
 pub(super) struct PullRequest {
+    /// On GitHub.
     pub(super) github: Option<Empty>,
+    /// On GitLab.
     pub(super) gitlab: Option<Empty>,
+    /// Its labels.
     #[serde(default)]
+    #[schemars(
+        length(max = 100),
+        inner(length(min = 1, max = 255)),
+        extend("x-kubernetes-list-type" = "atomic")
+    )]
     pub(super) labels: Vec<Placed<String>>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Empty {}
 
-#[derive(Clone, Debug, Deserialize)]
+/// An image that is kept up to date.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Image {
+    /// What it is called here.
+    #[schemars(extend("pattern" = "^[a-zA-Z0-9][a-zA-Z0-9-._]*$"))]
     pub(super) alias: Placed<String>,
+    /// The image, and after a colon the versions that are allowed, or the tag that `digest` watches.
     pub(super) image_name: Placed<String>,
+    /// How its tag is chosen.
     #[serde(default)]
     pub(super) common_update_settings: Settings,
+    /// Where in the manifests it stands.
     pub(super) manifest_targets: Option<Placed<ManifestTarget>>,
+    /// Whose signatures it has to bear.
     pub(super) images_verification: Option<Placed<Verification>>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Where in the manifests of an Application an image stands.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "(has(self.helm) ? 1 : 0) + (has(self.kustomize) ? 1 : 0) + (has(self.plugin) ? 1 : 0) == 1",
+    "message": "Exactly one of helm, kustomize, or plugin must be specified within manifestTargets if the block is present.",
+}]))]
 pub(super) struct ManifestTarget {
+    /// In the values of a chart.
     pub(super) helm: Option<Parts>,
+    /// Among the images of a kustomization.
     pub(super) kustomize: Option<KustomizeTarget>,
-    pub(super) plugin: Option<Parts>,
+    /// In the environment of a plugin.
+    pub(super) plugin: Option<PluginTarget>,
 }
 
-/// Where a name and a tag, or both in one, stand.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// The values that a name and a tag, or both in one, stand in.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parts {
+    /// Where the name is; `image.name` where nothing is said.
     pub(super) name: Option<String>,
+    /// Where the tag is; `image.tag` where nothing is said.
     pub(super) tag: Option<String>,
+    /// Where the whole reference is; `name` and `tag` do not count then.
     pub(super) spec: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// An image of a kustomization.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KustomizeTarget {
+    /// What manifests call the image.
     pub(super) name: String,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// The variables that a name and a tag, or both in one, stand in.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "has(self.spec) || has(self.name)",
+    "message": "At least one of spec or name must be specified in plugin target.",
+}]))]
+pub(super) struct PluginTarget {
+    /// The variable with the name.
+    #[schemars(length(min = 1, max = 253))]
+    pub(super) name: Option<String>,
+    /// The variable with the tag.
+    #[schemars(length(min = 1, max = 253))]
+    pub(super) tag: Option<String>,
+    /// The variable with the whole reference; `name` and `tag` do not count then.
+    #[schemars(length(min = 1, max = 253))]
+    pub(super) spec: Option<String>,
+}
+
+/// Whose signatures images have to bear.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [{
+    "rule": "self.enabled == false || has(self.cosignKey)",
+    "message": "at least one verification method (cosignKey) is required when verification is enabled",
+}]))]
 pub(super) struct Verification {
+    /// Whether signatures are asked for; `false` takes back what is said where it is more general.
+    #[schemars(extend("x-default" = true))]
     pub(super) enabled: Option<bool>,
+    /// The public key of who signs with Cosign, in PEM.
     pub(super) cosign_key: Option<SecretKey>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// A key of a Secret in the namespace of the resource.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SecretKey {
+    /// The name of the Secret.
     #[serde(rename = "secretName")]
     pub(super) _secret_name: String,
+    /// The key in it.
     #[serde(rename = "key")]
     pub(super) _key: String,
 }

@@ -3,6 +3,7 @@
 //! Each automation is a batch: its policies, by the markers below its path. What stands in Secrets is not read.
 
 mod automation;
+mod crd;
 mod policy;
 pub(super) mod status;
 mod types;
@@ -27,6 +28,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "Flux",
     signs: &["image.toolkit.fluxcd.io/"],
     uses: &["source.toolkit.fluxcd.io/", NAMESPACE],
+    definitions: crd::DEFINITIONS,
     read,
 };
 

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use registry::Reference;
 
-use super::types::{Choice, ImagePolicy, ImageRepository, LocalReference, Order, Provider, Reflection};
+use super::types::{
+    Choice, ImagePolicy, ImageRepository, LocalReference, MAX_EXCLUSIONS, MAX_NAME, Order, Provider,
+    Reflection,
+};
 use super::{Flux, Missing, Parsed, duration};
 use crate::choose::Rules;
 use crate::config::Registry;
@@ -44,7 +47,8 @@ impl Flux<'_> {
         let image = image_of(repository)?;
         let scanned = duration(&repository.object, &repository.spec.value.interval)?;
         let own = own_interval(policy)?;
-        warn_of_repository(repository, image, found)?;
+        check_repository(repository)?;
+        warn_of_repository(repository, image, found);
         let reflection = spec.digest_reflection_policy.as_ref().map(|reflection| reflection.value);
         Ok(Watched {
             image,
@@ -110,8 +114,12 @@ fn own_interval(policy: &Parsed<ImagePolicy>) -> Result<Option<Duration>> {
         (Some(interval), false) => Err(policy
             .object
             .refuse(interval.start, "`interval` is only for `digestReflectionPolicy: Always`")),
-        // The older versions of the API do not ask for one.
-        (None, _) => Ok(None),
+        (None, true) => {
+            let start = spec.digest_reflection_policy.as_ref().map_or(policy.spec.start, |it| it.start);
+            let error = policy.object.refuse(start, "`Always` needs an `interval`");
+            Err(error.hint("say how often the digest of the tag is asked for: `interval: 10m`"))
+        }
+        (None, false) => Ok(None),
     }
 }
 
@@ -161,13 +169,31 @@ fn chosen(choice: &Choice) -> Result<Criteria> {
     }
 }
 
-/// Says what of a repository is not carried over, and notes how its registry is spoken to.
-fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: &mut Found) -> Result<()> {
+/// Checks what the API server does, where its patterns and limits say more than the types.
+fn check_repository(repository: &Parsed<ImageRepository>) -> Result<()> {
     let Parsed { object, spec } = repository;
     let spec = &spec.value;
     if let Some(timeout) = &spec.timeout {
         duration(object, timeout)?;
+        if timeout.value.contains('h') {
+            let error = object.refuse(timeout.start, format!("`{}` has hours", timeout.value));
+            return Err(error.hint("a `timeout` has the units m, s and ms"));
+        }
     }
+    if let Some(account) = spec.service_account_name.as_ref().filter(|it| it.value.chars().count() > MAX_NAME)
+    {
+        return Err(object.refuse(account.start, format!("a name has at most {MAX_NAME} characters")));
+    }
+    if let Some(list) = spec.exclusion_list.as_ref().filter(|list| list.value.len() > MAX_EXCLUSIONS) {
+        return Err(object.refuse(list.start, format!("there are at most {MAX_EXCLUSIONS} expressions")));
+    }
+    Ok(())
+}
+
+/// Says what of a repository is not carried over, and notes how its registry is spoken to.
+fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: &mut Found) {
+    let Parsed { object, spec } = repository;
+    let spec = &spec.value;
     let secret = "no Secret is read";
     let name = |reference: &Option<Placed<LocalReference>>| {
         reference.as_ref().map(|reference| (reference.start, format!(" (`{}`)", reference.value.name)))
@@ -198,5 +224,4 @@ fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: 
     if spec.insecure {
         found.note_registry(Registry { prefix: image.to_owned(), plain_http: true, ..Registry::default() });
     }
-    Ok(())
 }

@@ -2,50 +2,87 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::labels::LabelSelector;
 use yamlserde::Placed;
 
-#[derive(Debug, Deserialize)]
+/// A span of time as Go writes it.
+const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$";
+
+/// The same without hours, which no registry is given.
+const TIMEOUT: &str = r"^([0-9]+(\.[0-9]+)?(ms|s|m))+$";
+
+/// The longest name of a ServiceAccount.
+pub(super) const MAX_NAME: usize = 253;
+
+/// The most expressions that leave out tags.
+pub(super) const MAX_EXCLUSIONS: usize = 25;
+
+/// Which image is looked for, and how its registry is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ImageRepository {
+    /// The image, without a tag.
     pub(super) image: Placed<String>,
+    /// How often the registry is asked.
+    #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Placed<String>,
+    /// How long the registry may take to answer; as long as the interval where this does not say.
+    #[schemars(extend("pattern" = TIMEOUT))]
     pub(super) timeout: Option<Placed<String>>,
+    /// The Secret with the credentials for the registry, of the type `kubernetes.io/dockerconfigjson`.
     pub(super) secret_ref: Option<Placed<LocalReference>>,
+    /// The Secret with the address of a proxy and the credentials for it.
     pub(super) proxy_secret_ref: Option<Placed<LocalReference>>,
+    /// The ServiceAccount whose pull secrets count too.
+    #[schemars(length(max = MAX_NAME))]
     pub(super) service_account_name: Option<Placed<String>>,
+    /// The Secret with the authorities to trust, as `ca.crt`, and the client's certificate, as `tls.crt` and `tls.key`.
     pub(super) cert_secret_ref: Option<Placed<LocalReference>>,
+    /// The registry is not asked for now.
     #[serde(default)]
     pub(super) suspend: bool,
+    /// From which other namespaces policies may refer to this object.
     pub(super) access_from: Option<AccessFrom>,
+    /// Expressions: a tag that one of them matches does not count.
+    #[schemars(length(max = MAX_EXCLUSIONS), extend("x-default" = ["^.*\\.sig$"]))]
     pub(super) exclusion_list: Option<Placed<Vec<String>>>,
+    /// The cloud whose own credentials the registry takes; `generic` for none.
+    #[schemars(extend("x-default" = "generic"))]
     pub(super) provider: Option<Placed<Provider>>,
+    /// The registry does not speak TLS.
     #[serde(default)]
     pub(super) insecure: bool,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// An object in the same namespace.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LocalReference {
+    /// Its name.
     pub(super) name: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// From which other namespaces an object may be referred to.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct AccessFrom {
+    /// Selectors of namespaces, of which one is enough.
     pub(super) namespace_selectors: Vec<NamespaceSelector>,
 }
 
-#[derive(Debug, Deserialize)]
+/// A selector of namespaces. An empty one selects all.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct NamespaceSelector {
+    /// The labels that a namespace has.
     #[serde(default)]
     pub(super) match_labels: BTreeMap<String, String>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Provider {
     Generic,
@@ -54,47 +91,79 @@ pub(super) enum Provider {
     Gcp,
 }
 
-#[derive(Debug, Deserialize)]
+/// Which tag of an image is chosen.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = [
+    {
+        "rule": "!has(self.interval) || (has(self.digestReflectionPolicy) && self.digestReflectionPolicy == 'Always')",
+        "message": "spec.interval is only accepted when spec.digestReflectionPolicy is set to 'Always'",
+    },
+    {
+        "rule": "has(self.interval) || !has(self.digestReflectionPolicy) || self.digestReflectionPolicy != 'Always'",
+        "message": "spec.interval must be set when spec.digestReflectionPolicy is set to 'Always'",
+    },
+]))]
 pub(super) struct ImagePolicy {
+    /// The ImageRepository with the tags.
     pub(super) image_repository_ref: Placed<Reference>,
+    /// The order of tags, of which the last is chosen.
     pub(super) policy: Placed<Choice>,
+    /// Which tags count, and what of them.
     pub(super) filter_tags: Option<TagFilter>,
+    /// Whether the digest of the tag is written too: `Never`; `IfNotPresent`, and it stays as long as the tag does; or
+    /// `Always`, also when the tag is pushed again.
+    #[schemars(extend("x-default" = "Never"))]
     pub(super) digest_reflection_policy: Option<Placed<Reflection>>,
+    /// How often the digest of the tag is asked for, with `Always`.
+    #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Option<Placed<String>>,
+    /// Nothing is chosen for now.
     #[serde(default)]
     pub(super) suspend: bool,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// An object, in the same namespace unless one is named.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reference {
+    /// Its name.
     pub(super) name: String,
+    /// Its namespace.
     pub(super) namespace: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// An order of tags: one of these.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Choice {
+    /// By versions.
     pub(super) semver: Option<Range>,
+    /// By the alphabet.
     pub(super) alphabetical: Option<Ordered>,
+    /// By numbers.
     pub(super) numerical: Option<Ordered>,
 }
 
-#[derive(Debug, Deserialize)]
+/// An order by versions.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Range {
+    /// The versions that are allowed.
     pub(super) range: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// An order, and its direction.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Ordered {
+    /// `asc` for the last tag, `desc` for the first.
     #[serde(default)]
+    #[schemars(extend("x-default" = "asc"))]
     pub(super) order: Order,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Order {
     #[default]
@@ -102,95 +171,139 @@ pub(super) enum Order {
     Desc,
 }
 
-#[derive(Debug, Deserialize)]
+/// Which tags count, and what of them.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TagFilter {
+    /// An expression that tags match.
+    #[serde(default)]
     pub(super) pattern: String,
+    /// What of a match is put in order, such as a group by its name; all of the tag where this does not say.
     #[serde(default)]
     pub(super) extract: String,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 pub(super) enum Reflection {
     Always,
     IfNotPresent,
     Never,
 }
 
-#[derive(Debug, Deserialize)]
+/// Which files of which repository are kept up to date, and how that is committed.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ImageUpdateAutomation {
+    /// The repository.
     pub(super) source_ref: Placed<SourceReference>,
+    /// How it is read, committed to and pushed.
     pub(super) git: Option<Git>,
+    /// How often that is done.
+    #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Placed<String>,
+    /// What the labels of an ImagePolicy have to be; all of the namespace count where this does not say.
     pub(super) policy_selector: Option<LabelSelector>,
+    /// What is written.
+    #[schemars(extend("x-default" = { "strategy": "Setters" }))]
     pub(super) update: Option<Placed<UpdateStrategy>>,
+    /// Nothing is done for now.
     #[serde(default)]
     pub(super) suspend: bool,
 }
 
-#[derive(Debug, Deserialize)]
+/// A GitRepository, in the same namespace unless one is named.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+// What the API server fills in is required all the same.
+#[schemars(extend("required" = ["kind", "name"]))]
 pub(super) struct SourceReference {
+    /// The version of its API.
     #[serde(rename = "apiVersion")]
     pub(super) _api_version: Option<String>,
+    /// Its kind.
+    #[serde(default = "git_repository")]
+    #[schemars(extend("enum" = ["GitRepository"], "x-default" = "GitRepository"))]
     pub(super) kind: String,
+    /// Its name.
     pub(super) name: String,
+    /// Its namespace.
     pub(super) namespace: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// How a repository is read, committed to and pushed.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Git {
+    /// What is read; as the GitRepository says where this does not.
     pub(super) checkout: Option<Checkout>,
+    /// What commits are like.
     pub(super) commit: Commit,
+    /// What is pushed; to the branch that is read where this does not say.
     pub(super) push: Option<Push>,
 }
 
-#[derive(Debug, Deserialize)]
+/// What is read of a repository.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Checkout {
+    /// A branch, as nothing else can be pushed to.
     #[serde(rename = "ref")]
     pub(super) reference: Placed<GitReference>,
 }
 
 /// What is checked out: the last of these that is there, in this order.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GitReference {
+    /// A branch.
     pub(super) branch: Option<String>,
+    /// A tag.
     pub(super) tag: Option<String>,
+    /// The last tag in a range of versions.
     pub(super) semver: Option<String>,
+    /// A reference by its whole name, such as `refs/heads/main`.
     pub(super) name: Option<String>,
+    /// A commit.
     pub(super) commit: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// What commits are like.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Commit {
+    /// Who commits.
     pub(super) author: Author,
+    /// What they are signed with.
     pub(super) signing_key: Option<Placed<SigningKey>>,
+    /// Their message, as a template.
     pub(super) message_template: Option<Placed<String>>,
+    /// What the template finds as `.Values`.
     #[serde(default)]
     pub(super) message_template_values: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Who commits.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Author {
+    /// A name.
     pub(super) name: Option<String>,
+    /// An address.
     pub(super) email: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// What commits are signed with.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SigningKey {
+    /// The Secret with the key: `git.asc` and `passphrase` for `gpg`, `identity` and `password` for `ssh`.
     pub(super) secret_ref: LocalReference,
+    /// What kind of key it is; `gpg` where this does not say.
     #[serde(default)]
     pub(super) r#type: SigningKeyType,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SigningKeyType {
     #[default]
@@ -198,25 +311,33 @@ pub(super) enum SigningKeyType {
     Ssh,
 }
 
-#[derive(Debug, Deserialize)]
+/// What is pushed.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Push {
+    /// The branch, which is made from the one that is read where it is not there.
     pub(super) branch: Option<Placed<String>>,
+    /// A refspec that is pushed too.
     pub(super) refspec: Option<Placed<String>>,
+    /// What the server is told with it.
     #[serde(default)]
     pub(super) options: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// What is written.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateStrategy {
+    /// The fields that have markers.
     #[serde(default, rename = "strategy")]
+    #[schemars(extend("x-default" = "Setters"))]
     pub(super) _strategy: Strategy,
+    /// The folder whose files are looked at; all of the repository where this does not say.
     #[serde(default)]
     pub(super) path: String,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(super) enum Strategy {
     #[default]
     Setters,
@@ -232,4 +353,8 @@ pub(super) struct GitRepository {
     pub(super) secret_ref: Option<Placed<LocalReference>>,
     /// `github` where the Secret is of a GitHub App.
     pub(super) provider: Option<String>,
+}
+
+fn git_repository() -> String {
+    "GitRepository".to_owned()
 }
