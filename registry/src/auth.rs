@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::problem;
 use crate::retry::{Failure, is_passing, retry_after, with_retries};
 use crate::settings::Retry;
-use crate::web::{Request, Web};
+use crate::web::{Body, FORM, Request, Web};
 
 /// Tokens are a few thousand bytes.
 const MAX_TOKEN: u64 = 1 << 20;
@@ -34,6 +34,9 @@ const MAX_TOKENS: usize = 1000;
 
 /// What a token is good for where its server does not say.
 const LIFETIME: u64 = 60;
+
+/// As many credentials are tried for a repository: several pull secrets may name it.
+pub(crate) const MAX_CREDENTIALS: usize = 8;
 
 /// For how long credentials are used again before they are looked up again.
 const CREDENTIAL_LIFETIME: Duration = Duration::from_secs(60);
@@ -48,14 +51,50 @@ pub(crate) struct Authenticator {
     state: Mutex<State>,
 }
 
+/// What is shown of who asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) header: HeaderValue,
+    credential: Option<Credential>,
+    /// It was not got for this question, and may be out of date.
+    is_kept: bool,
+}
+
+/// What there is to show.
+#[derive(Debug)]
+pub(crate) enum Identity {
+    /// One asks as anybody.
+    Anybody,
+    Known(Shown),
+    /// All credentials were refused.
+    Refused,
+}
+
 #[derive(Debug, Default)]
 struct State {
     scheme: Option<Scheme>,
     /// By repository, what its registry asked for beyond reading.
     scopes: HashMap<String, BTreeSet<String>>,
-    credentials: HashMap<String, (Instant, Option<Credential>)>,
+    /// By repository.
+    found: HashMap<String, Found>,
     tokens: HashMap<TokenKey, Arc<Mutex<Option<Token>>>>,
     hasher: RandomState,
+}
+
+/// The credentials for a repository, those that fit it best first.
+#[derive(Debug)]
+struct Found {
+    since: Instant,
+    /// Nothing where they have to be looked up again.
+    all: Option<Vec<Credential>>,
+    refused: Vec<Credential>,
+}
+
+/// A credential, and whether it was known before.
+enum Choice {
+    Anybody,
+    Credential(Credential, bool),
+    Refused,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,59 +134,104 @@ impl Authenticator {
         Self { registry: registry.to_owned(), is_plain, source, client_id, retry, state: Mutex::default() }
     }
 
-    /// What to send for a repository, by what is known so far; for the registry itself where its name is empty.
-    pub(crate) fn header(&self, repository: &str, web: &Web) -> Result<Option<HeaderValue>> {
+    /// What to send for a repository, by what is known so far; for the registry itself where its name is empty. Where a
+    /// token server refuses a credential, the next one is tried.
+    pub(crate) fn identity(&self, repository: &str, web: &Web) -> Result<Identity> {
         let scheme = self.lock().scheme.clone();
-        let Some(scheme) = scheme else { return Ok(None) };
-        let credential = self.credential(repository)?;
+        let Some(scheme) = scheme else { return Ok(Identity::Anybody) };
+        let mut refusal = None;
+        for _ in 0..MAX_CREDENTIALS {
+            let (credential, was_known) = match self.choose_credential(repository)? {
+                Choice::Anybody => (None, false),
+                Choice::Credential(credential, was_known) => (Some(credential), was_known),
+                Choice::Refused => break,
+            };
+            match self.show(repository, &scheme, credential.as_ref(), web) {
+                Ok(Some((header, was_asked))) => {
+                    let is_kept = was_known || !was_asked;
+                    return Ok(Identity::Known(Shown { header, credential, is_kept }));
+                }
+                Ok(None) => return Ok(Identity::Anybody),
+                Err(error) if is_refusal(&error) => {
+                    let Some(credential) = credential else { return Err(error) };
+                    self.refuse_credential(repository, &credential, true);
+                    refusal = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        refusal.map_or(Ok(Identity::Refused), Err)
+    }
+
+    /// The header for a credential, and whether it holds what was asked for just now.
+    fn show(
+        &self,
+        repository: &str,
+        scheme: &Scheme,
+        credential: Option<&Credential>,
+        web: &Web,
+    ) -> Result<Option<(HeaderValue, bool)>> {
         match (scheme, credential) {
             (_, Some(Credential::Bearer(token))) => {
-                secret_header(&format!("Bearer {}", token.expose())).map(Some)
+                secret_header(&format!("Bearer {}", token.expose())).map(|header| Some((header, true)))
             }
             (Scheme::Basic, Some(Credential::Basic { user, password })) => {
-                basic(&user, password.expose()).map(Some)
+                basic(user, password.expose()).map(|header| Some((header, true)))
             }
             (Scheme::Basic, _) => Ok(None),
             (Scheme::Bearer { realm, service }, credential) => {
-                self.token(repository, &realm, service.as_deref(), credential.as_ref(), web).map(Some)
+                self.token(repository, realm, service.as_deref(), credential, web).map(Some)
             }
         }
     }
 
-    /// Takes note of a challenge, and forgets what was sent in vain.
-    pub(crate) fn challenged(
-        &self,
-        repository: &str,
-        challenges: &[Challenge],
-        sent: Option<&HeaderValue>,
-    ) -> Result<()> {
+    /// Takes note of a challenge.
+    pub(crate) fn challenged(&self, repository: &str, challenges: &[Challenge]) -> Result<()> {
         let Some((scheme, scope)) = self.choose(challenges)? else { return Ok(()) };
-        if sent.is_some() {
-            self.forget_credential(repository);
-        }
-        let slots: Vec<_> = {
-            let mut state = self.lock();
-            state.scheme = Some(scheme);
-            if let Some(scope) = scope.filter(|_| !repository.is_empty()) {
-                let scopes = state.scopes.entry(repository.to_owned()).or_default();
-                if scopes.len() + scope.len() > MAX_SCOPES {
-                    scopes.clear();
-                }
-                scopes.extend(scope);
+        let mut state = self.lock();
+        state.scheme = Some(scheme);
+        if let Some(scope) = scope.filter(|_| !repository.is_empty()) {
+            let scopes = state.scopes.entry(repository.to_owned()).or_default();
+            if scopes.len() + scope.len() > MAX_SCOPES {
+                scopes.clear();
             }
-            state.tokens.values().cloned().collect()
-        };
-        for slot in slots {
-            // Another thread may have a new one already.
-            let mut token = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            *token = token.take().filter(|token| Some(&token.header) != sent);
+            scopes.extend(scope);
         }
         Ok(())
     }
 
-    /// Whether there is anything to show for a repository.
+    /// Forgets what was sent in vain, and says whether there may be more to send. What was only out of date may be got
+    /// anew; anything else is not tried again.
+    pub(crate) fn refused(&self, repository: &str, sent: &Shown) -> bool {
+        if let Some(credential) = &sent.credential {
+            self.refuse_credential(repository, credential, !sent.is_kept);
+        }
+        let slots: Vec<_> = self.lock().tokens.values().cloned().collect();
+        for slot in slots {
+            // Another thread may have a new one already.
+            let mut token = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            *token = token.take().filter(|token| token.header != sent.header);
+        }
+        sent.credential.is_some() || sent.is_kept
+    }
+
+    /// Whether there are other credentials than this.
+    pub(crate) fn has_other(&self, repository: &str, sent: &Shown) -> bool {
+        let state = self.lock();
+        let found = state.found.get(repository).and_then(|found| Some((found, found.all.as_ref()?)));
+        found.is_some_and(|(found, all)| {
+            let other = |known: &&Credential| {
+                !found.refused.contains(known) && Some(*known) != sent.credential.as_ref()
+            };
+            all.iter().any(|known| other(&known))
+        })
+    }
+
+    /// Whether credentials for a repository were found.
     pub(crate) fn has_credential(&self, repository: &str) -> bool {
-        self.credential(repository).is_ok_and(|credential| credential.is_some())
+        let state = self.lock();
+        let found = state.found.get(repository);
+        found.is_some_and(|found| found.all.as_ref().is_none_or(|all| !all.is_empty()))
     }
 
     fn choose(&self, challenges: &[Challenge]) -> Result<Option<(Scheme, Option<Vec<String>>)>> {
@@ -156,9 +240,9 @@ impl Authenticator {
             && let Some(realm) = bearer.parameter("realm")
         {
             let realm = Url::parse(realm).ok().filter(|realm| matches!(realm.scheme(), "https" | "http"));
-            let realm = realm.ok_or_else(|| self.refused("its token server has no address"))?;
+            let realm = realm.ok_or_else(|| self.unusable("its token server has no address"))?;
             if realm.scheme() != "https" && !self.is_plain {
-                return Err(self.refused("its token server does not use TLS"));
+                return Err(self.unusable("its token server does not use TLS"));
             }
             let service = bearer.parameter("service").map(str::to_owned);
             let scope = bearer.parameter("scope");
@@ -168,29 +252,41 @@ impl Authenticator {
         Ok(find("basic").map(|_| (Scheme::Basic, None)))
     }
 
-    fn refused(&self, reason: &str) -> Error {
+    fn unusable(&self, reason: &str) -> Error {
         let message = format!("the registry `{}` cannot be shown who asks: {reason}", self.registry);
         Error::new(ErrorKind::Protocol, message)
     }
 
-    fn credential(&self, repository: &str) -> Result<Option<Credential>> {
-        let Some(source) = &self.source else { return Ok(None) };
-        if let Some((since, credential)) = self.lock().credentials.get(repository)
-            && since.elapsed() < CREDENTIAL_LIFETIME
+    /// The first credential that has not been refused. Where all were, the next question begins anew.
+    fn choose_credential(&self, repository: &str) -> Result<Choice> {
+        let Some(source) = &self.source else { return Ok(Choice::Anybody) };
+        let mut refused = Vec::new();
+        if let Some(found) = self.lock().found.get_mut(repository)
+            && found.since.elapsed() < CREDENTIAL_LIFETIME
         {
-            return Ok(credential.clone());
+            if found.all.is_some() {
+                return Ok(found.choose(true));
+            }
+            refused.append(&mut found.refused);
         }
-        let credential = source.find(&self.registry, repository)?;
-        let known = (Instant::now(), credential.clone());
-        self.lock().credentials.insert(repository.to_owned(), known);
-        Ok(credential)
+        let mut all = source.find_all(&self.registry, repository)?;
+        all.truncate(MAX_CREDENTIALS);
+        let mut found = Found { since: Instant::now(), all: Some(all), refused };
+        let choice = found.choose(false);
+        self.lock().found.insert(repository.to_owned(), found);
+        Ok(choice)
     }
 
-    fn forget_credential(&self, repository: &str) {
+    fn refuse_credential(&self, repository: &str, credential: &Credential, is_final: bool) {
         if let Some(source) = &self.source {
-            source.forget();
+            source.forget(credential);
         }
-        self.lock().credentials.remove(repository);
+        if let Some(found) = self.lock().found.get_mut(repository) {
+            found.all = None;
+            if is_final {
+                found.refused.push(credential.clone());
+            }
+        }
     }
 
     fn token(
@@ -200,11 +296,11 @@ impl Authenticator {
         service: Option<&str>,
         credential: Option<&Credential>,
         web: &Web,
-    ) -> Result<HeaderValue> {
+    ) -> Result<(HeaderValue, bool)> {
         let (scopes, slot) = self.slot(repository, credential);
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(token) = slot.as_ref().filter(|token| Instant::now() < token.until) {
-            return Ok(token.header.clone());
+            return Ok((token.header.clone(), false));
         }
         let asked = Instant::now();
         let answer = with_retries(self.retry, || {
@@ -212,14 +308,14 @@ impl Authenticator {
             self.ask_for_token(request, authorization.as_ref(), web)
         })?;
         let token = answer.token.or(answer.access_token).filter(|token| !token.is_empty());
-        let token = token.ok_or_else(|| self.refused("its token server gives no token"))?;
+        let token = token.ok_or_else(|| self.unusable("its token server gives no token"))?;
         let header = secret_header(&format!("Bearer {token}"))
-            .map_err(|_| self.refused("the token of its server cannot be sent"))?;
+            .map_err(|_| self.unusable("the token of its server cannot be sent"))?;
         let lifetime = answer.expires_in.filter(|seconds| *seconds > 0.0).unwrap_or(LIFETIME as f64);
         let lifetime = Duration::try_from_secs_f64(lifetime * 0.9).unwrap_or(CREDENTIAL_LIFETIME);
         let until = asked.checked_add(lifetime).unwrap_or(asked);
         *slot = Some(Token { header: header.clone(), until });
-        Ok(header)
+        Ok((header, true))
     }
 
     fn slot(
@@ -258,7 +354,8 @@ impl Authenticator {
             url: realm.clone(),
             headers: Vec::new(),
             authorization: None,
-            form: None,
+            body: None,
+            stays: false,
         };
         if let Some(Credential::Identity(token)) = credential {
             // Only to have something that encodes forms.
@@ -270,7 +367,9 @@ impl Authenticator {
                 .append_pair("scope", &scopes.join(" "))
                 .append_pair("refresh_token", token.expose());
             request.method = Method::POST;
-            request.form = url.query().map(str::to_owned);
+            let content = url.query().unwrap_or_default().to_owned();
+            request.body = Some(Body { kind: FORM, content });
+            request.stays = true;
             return Ok((request, None));
         }
         url.query_pairs_mut()
@@ -296,7 +395,7 @@ impl Authenticator {
         if status.is_success() {
             let body = answer.body(MAX_TOKEN)?;
             let parsed = serde_json::from_slice(&body);
-            return Ok(parsed.map_err(|_| self.refused("the answer of its token server cannot be read"))?);
+            return Ok(parsed.map_err(|_| self.unusable("the answer of its token server cannot be read"))?);
         }
         let wait = retry_after(&answer.headers);
         let said = problem::said(answer);
@@ -322,6 +421,26 @@ impl Authenticator {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Found {
+    fn choose(&mut self, was_known: bool) -> Choice {
+        let all = self.all.as_deref().unwrap_or_default();
+        if all.is_empty() {
+            return Choice::Anybody;
+        }
+        match all.iter().find(|credential| !self.refused.contains(credential)) {
+            Some(credential) => Choice::Credential(credential.clone(), was_known),
+            None => {
+                (self.all, self.refused) = (None, Vec::new());
+                Choice::Refused
+            }
+        }
+    }
+}
+
+fn is_refusal(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unauthorized | ErrorKind::Denied)
 }
 
 fn basic(user: &str, password: &str) -> Result<HeaderValue> {
@@ -350,10 +469,10 @@ mod tests {
     #[test]
     fn a_token_server_without_tls_gets_no_credentials_of_a_registry_with_tls() {
         let challenges = challenge::parse([r#"Bearer realm="http://auth.example/token""#]);
-        assert!(authenticator(false).challenged("a", &challenges, None).is_err());
-        assert!(authenticator(true).challenged("a", &challenges, None).is_ok());
+        assert!(authenticator(false).challenged("a", &challenges).is_err());
+        assert!(authenticator(true).challenged("a", &challenges).is_ok());
         let nowhere = challenge::parse([r#"Bearer realm="ftp://auth.example/token""#]);
-        assert!(authenticator(true).challenged("a", &nowhere, None).is_err());
+        assert!(authenticator(true).challenged("a", &nowhere).is_err());
     }
 
     #[test]

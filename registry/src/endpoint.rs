@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Method, StatusCode, Url};
 
-use crate::auth::Authenticator;
+use crate::auth::{Authenticator, Identity, MAX_CREDENTIALS};
 use crate::challenge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Limiter, Permit};
@@ -141,33 +141,42 @@ impl Endpoint {
         with_retries(self.retry, attempt)
     }
 
-    /// Asks once, and once more where the registry wants to know who asks.
+    /// Asks, and again where the registry wants to know who asks, for each that one may be.
     pub(crate) fn attempt<T>(
         &self,
         call: &Call<'_>,
         receive: impl FnOnce(Answer) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let repository = &self.asked_for(call);
-        let header = self.authenticator.header(repository, &self.web)?;
-        let (mut permit, mut answer) = self.ask(call, header.as_ref())?;
-        if is_challenge(&answer) {
+        let mut identity = self.authenticator.identity(repository, &self.web)?;
+        // As anybody, with what was known, and with each credential.
+        for _ in 0..MAX_CREDENTIALS + 2 {
+            let shown = match &identity {
+                Identity::Known(shown) => Some(shown),
+                Identity::Anybody | Identity::Refused => None,
+            };
+            let (permit, answer) = self.ask(call, shown.map(|shown| &shown.header))?;
+            let other = shown.filter(|shown| self.authenticator.has_other(repository, shown));
+            let has_more = is_challenge(&answer) || is_denial(&answer) && other.is_some();
+            if !has_more {
+                let outcome = self.judge(call, answer, receive);
+                drop(permit);
+                return outcome;
+            }
             // A token may come from the same host, which must not wait for this.
             drop(permit);
             let values = answer.headers.get_all(WWW_AUTHENTICATE).iter();
             let challenges = challenge::parse(values.filter_map(|value| value.to_str().ok()));
-            self.authenticator.challenged(repository, &challenges, header.as_ref())?;
-            let next = self.authenticator.header(repository, &self.web)?;
-            if next.is_none() || next == header {
+            self.authenticator.challenged(repository, &challenges)?;
+            if shown.is_some_and(|shown| !self.authenticator.refused(repository, shown)) {
                 return Err(self.unauthorized(call, answer).into());
             }
-            (permit, answer) = self.ask(call, next.as_ref())?;
-            if is_challenge(&answer) {
-                return Err(self.unauthorized(call, answer).into());
+            match self.authenticator.identity(repository, &self.web)? {
+                next @ Identity::Known(_) => identity = next,
+                Identity::Anybody | Identity::Refused => return Err(self.unauthorized(call, answer).into()),
             }
         }
-        let outcome = self.judge(call, answer, receive);
-        drop(permit);
-        outcome
+        Err(self.endless().into())
     }
 
     /// The repository that one must be let in to, if it is one.
@@ -213,6 +222,14 @@ impl Endpoint {
         Error::new(ErrorKind::RateLimited, message).retry_in(wait)
     }
 
+    /// What it was shown was got anew each time.
+    fn endless(&self) -> Error {
+        self.counter.failure();
+        let message = format!("`{}` refuses all that it is shown of who asks", self.registry);
+        Error::new(ErrorKind::Unauthorized, message)
+            .hint(format!("check the credentials for `{}`, and what they may read", self.registry))
+    }
+
     fn unauthorized(&self, call: &Call<'_>, answer: Answer) -> Error {
         self.counter.failure();
         let has_credential = self.authenticator.has_credential(&self.asked_for(call));
@@ -248,13 +265,25 @@ impl<'c> Call<'c> {
     fn request<'r>(&self, authorization: Option<&'r HeaderValue>) -> Request<'r> {
         let mut headers = self.headers.clone();
         headers.extend(self.accept.map(|accept| (ACCEPT, HeaderValue::from_static(accept))));
-        Request { method: self.method.clone(), url: self.url.clone(), headers, authorization, form: None }
+        Request {
+            method: self.method.clone(),
+            url: self.url.clone(),
+            headers,
+            authorization,
+            body: None,
+            stays: false,
+        }
     }
 }
 
 /// What another host asks for is none of the registry's credentials.
 fn is_challenge(answer: &Answer) -> bool {
     answer.status == StatusCode::UNAUTHORIZED && !answer.is_foreign
+}
+
+/// It knows who asks, and says no.
+fn is_denial(answer: &Answer) -> bool {
+    answer.status == StatusCode::FORBIDDEN && !answer.is_foreign
 }
 
 fn base(registry: &str, settings: Option<&RegistrySettings>) -> Result<Url> {

@@ -2,7 +2,8 @@
 //!
 //! In: references, settings, and where credentials are kept. Out: lists of tags, digests, manifests, content, and what
 //! is known of images. All of it is checked against its digest and has limits, and what cannot be had whole is not given
-//! in part. It blocks, has no state but what a [`Client`] holds, and reads neither environment nor clock but to wait.
+//! in part. It blocks, has no state but what a [`Client`] holds, reads no environment but by what it is given, and the
+//! clock to wait and to know what has expired.
 //!
 //! ```no_run
 //! use registry::{Client, Options, Reference};
@@ -43,8 +44,8 @@ mod web;
 
 pub use client::Client;
 pub use credentials::{
-    Credential, CredentialChain, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable,
-    DockerConfig, log_in, log_out,
+    Cloud, CloudCredentials, Credential, CredentialChain, CredentialFile, CredentialProgram,
+    CredentialSource, CredentialVariable, DockerConfig, Surroundings, log_in, log_out,
 };
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result};

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 /// A value that does not print.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Deserialize, PartialEq, Eq, Hash)]
+#[serde(transparent)]
 pub struct Secret<T>(T);
 
 impl<T> Secret<T> {

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::error::Error as _;
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,9 @@ use reqwest::{Certificate, Identity, Method, StatusCode, Url};
 use crate::error::{Error, ErrorKind, Result};
 use crate::retry::Failure;
 use crate::settings::{Options, RegistrySettings};
+
+/// What forms are sent as.
+pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 
 /// As many as browsers follow.
 const MAX_REDIRECTS: usize = 10;
@@ -39,7 +43,7 @@ pub(crate) struct Webs(Mutex<HashMap<Kind, Arc<Web>>>);
 struct Kind {
     /// The settings that say how TLS is spoken.
     settings: Option<usize>,
-    is_loopback: bool,
+    is_near: bool,
     is_plain: bool,
 }
 
@@ -49,8 +53,15 @@ pub(crate) struct Request<'r> {
     pub(crate) url: Url,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) authorization: Option<&'r HeaderValue>,
-    /// A form, already encoded.
-    pub(crate) form: Option<String>,
+    pub(crate) body: Option<Body>,
+    /// It tells what nobody else may hear, so that a redirect is not followed.
+    pub(crate) stays: bool,
+}
+
+/// What is sent.
+pub(crate) struct Body {
+    pub(crate) kind: &'static str,
+    pub(crate) content: String,
 }
 
 /// What the last server answers.
@@ -68,8 +79,8 @@ impl Webs {
     pub(crate) fn get(&self, options: &Options, place: Option<usize>, base: &Url) -> Result<Arc<Web>> {
         let settings = |place: &usize| &options.registries[*place];
         let place = place.filter(|place| settings(place).changes_tls());
-        let is_loopback = is_loopback(base.host_str().unwrap_or_default());
-        let kind = Kind { settings: place, is_loopback, is_plain: base.scheme() == "http" };
+        let is_near = is_near(base.host_str().unwrap_or_default());
+        let kind = Kind { settings: place, is_near, is_plain: base.scheme() == "http" };
         let mut webs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(web) = webs.get(&kind) {
             return Ok(Arc::clone(web));
@@ -86,7 +97,7 @@ impl Web {
         let prepare = || {
             let builder = builder(&options.user_agent, options.timeout);
             // As Go's: a proxy is not asked for what is on this machine.
-            if kind.is_loopback { builder.no_proxy() } else { builder }
+            if kind.is_near { builder.no_proxy() } else { builder }
         };
         let builder = match settings {
             Some(settings) => settings.apply(prepare(), host)?,
@@ -118,9 +129,8 @@ impl Web {
             if let Some(authorization) = request.authorization.filter(|_| !is_foreign) {
                 outgoing = outgoing.header(AUTHORIZATION, authorization);
             }
-            if let Some(form) = &request.form {
-                let kind = "application/x-www-form-urlencoded";
-                outgoing = outgoing.header(CONTENT_TYPE, kind).body(form.clone());
+            if let Some(Body { kind, content }) = &request.body {
+                outgoing = outgoing.header(CONTENT_TYPE, *kind).body(content.clone());
             }
             let response = outgoing.send().map_err(|error| explain(&error, &url, self.timeout))?;
             let headers = response.headers().clone();
@@ -128,8 +138,7 @@ impl Web {
             let Some(target) = redirect(&url, status, &headers)? else {
                 return Ok(Answer { status, headers, is_foreign, response, deadline });
             };
-            if request.form.is_some() {
-                // It holds a secret.
+            if request.stays {
                 return Err(refused(&url, "it redirects what is sent to it").into());
             }
             // Once elsewhere, nobody is trusted to lead back.
@@ -251,9 +260,18 @@ fn builder(user_agent: &str, timeout: Duration) -> ClientBuilder {
         .redirect(Policy::none())
 }
 
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+/// Whether a host is this machine, or what answers for it alone on its link.
+pub(crate) fn is_near(host: &str) -> bool {
+    is_loopback(host) || matches!(address(host), Some(IpAddr::V4(address)) if address.is_link_local())
+}
+
+/// Whether a host is this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host == "localhost" || address(host).is_some_and(|address| address.is_loopback())
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
 /// Where a redirect leads, if the answer is one.
@@ -317,7 +335,8 @@ fn tls_hint(error: &rustls::Error) -> Option<&'static str> {
     }
 }
 
-fn authority(url: &Url) -> String {
+/// Host and port, as they stand in an address.
+pub(crate) fn authority(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
@@ -362,5 +381,6 @@ mod tests {
     fn loopback_is_known_by_name_and_address() {
         assert!(["localhost", "127.0.0.1", "127.8.8.8", "[::1]"].into_iter().all(is_loopback));
         assert!(["localhost.example", "10.0.0.1", "example"].into_iter().all(|host| !is_loopback(host)));
+        assert!(is_near("169.254.169.254") && is_near("[::1]") && !is_loopback("169.254.169.254"));
     }
 }

@@ -7,12 +7,13 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 
-use super::memo::Memo;
+use super::memo::{Given, Memo};
 use super::program::{self, TIMEOUT};
 use super::{Credential, CredentialSource, LIFETIME, missing, read};
 use crate::error::{Error, Result};
@@ -29,7 +30,7 @@ const TOKEN_USER: &str = "<token>";
 #[derive(Debug)]
 pub struct DockerConfig {
     place: Place,
-    helped: Memo,
+    helped: Memo<Option<Credential>>,
 }
 
 #[derive(Debug)]
@@ -71,14 +72,14 @@ impl DockerConfig {
     /// The file where there is one; it is read anew each time it is asked, as others log in and out meanwhile.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
-        Self { place: Place::File(path), helped: Memo::new(LIFETIME) }
+        Self { place: Place::File(path), helped: Memo::default() }
     }
 
     /// What stands elsewhere, such as in a pull secret, under a name for messages.
     #[must_use]
     pub fn bytes(name: &str, content: Vec<u8>) -> Self {
         let place = Place::Bytes { name: name.to_owned(), content: Secret::new(content) };
-        Self { place, helped: Memo::new(LIFETIME) }
+        Self { place, helped: Memo::default() }
     }
 
     /// Where Docker has it, by what its variables say.
@@ -113,17 +114,17 @@ impl DockerConfig {
     fn ask_helper(&self, helper: &str, server: &str) -> Result<Option<Credential>> {
         let program = program::helper(helper)
             .ok_or_else(|| missing(&self.name(), "it names a helper that is no program"))?;
-        self.helped.get(&format!("{helper} {server}"), || {
+        let now = SystemTime::now();
+        self.helped.get(&format!("{helper} {server}"), now, || {
             let written = program::run(&program, &["get"], server.as_bytes(), TIMEOUT)?;
-            if written.succeeded {
-                return answer(&program, &written.stdout);
-            }
             let said = String::from_utf8_lossy(&written.stdout);
-            // The one failure that is none: docker-credential-helpers, credentials/error.go.
-            if said.trim().starts_with("credentials not found") {
-                return Ok(None);
-            }
-            Err(program::failed(&program, &format!("it fails for `{server}`")))
+            let value = match written.succeeded {
+                true => answer(&program, &written.stdout)?,
+                // The one failure that is none: docker-credential-helpers, credentials/error.go.
+                false if said.trim().starts_with("credentials not found") => None,
+                false => return Err(program::failed(&program, &format!("it fails for `{server}`"))),
+            };
+            Ok(Given { value, until: Some(now + LIFETIME) })
         })
     }
 }
@@ -151,8 +152,8 @@ impl CredentialSource for DockerConfig {
         }
     }
 
-    fn forget(&self) {
-        self.helped.forget();
+    fn forget(&self, refused: &Credential) {
+        self.helped.forget(|known| known.as_ref() == Some(refused));
     }
 }
 

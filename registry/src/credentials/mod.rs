@@ -3,9 +3,14 @@
 //! In: a registry's host and a repository on it. Out: what proves who asks, or nothing, which is to ask as anybody. It
 //! refuses to go on where credentials are kept but cannot be had. Nothing here prints a secret.
 
+mod aws;
+mod azure;
+mod cloud;
 mod docker;
+mod gcp;
 mod login;
 mod memo;
+mod moment;
 mod program;
 
 use std::fmt;
@@ -17,6 +22,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 
+pub use cloud::{Cloud, CloudCredentials, Surroundings};
 pub use docker::DockerConfig;
 pub use login::{log_in, log_out};
 pub use program::CredentialProgram;
@@ -51,8 +57,16 @@ pub trait CredentialSource: fmt::Debug + Send + Sync {
     /// Where there should be something, and it cannot be had.
     fn find(&self, registry: &str, repository: &str) -> Result<Option<Credential>>;
 
-    /// What was given last has been refused: a source that keeps what it was told asks again.
-    fn forget(&self) {}
+    /// All that there is for a repository, what fits it best first: where one is refused, the next is tried.
+    ///
+    /// # Errors
+    /// As for [`CredentialSource::find`].
+    fn find_all(&self, registry: &str, repository: &str) -> Result<Vec<Credential>> {
+        Ok(self.find(registry, repository)?.into_iter().collect())
+    }
+
+    /// What was given has been refused: a source that keeps what it was told asks again, unless it has since.
+    fn forget(&self, _refused: &Credential) {}
 }
 
 impl Credential {
@@ -123,8 +137,18 @@ impl CredentialSource for CredentialChain {
         Ok(None)
     }
 
-    fn forget(&self) {
-        self.0.iter().for_each(|source| source.forget());
+    fn find_all(&self, registry: &str, repository: &str) -> Result<Vec<Credential>> {
+        for source in &self.0 {
+            let all = source.find_all(registry, repository)?;
+            if !all.is_empty() {
+                return Ok(all);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn forget(&self, refused: &Credential) {
+        self.0.iter().for_each(|source| source.forget(refused));
     }
 }
 

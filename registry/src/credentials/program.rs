@@ -7,11 +7,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::memo::Memo;
+use super::memo::{Given, Memo};
 use super::{Credential, CredentialSource, LIFETIME};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -27,14 +27,16 @@ pub struct CredentialProgram {
     program: OsString,
     arguments: Vec<OsString>,
     timeout: Duration,
-    memo: Memo,
+    lifetime: Option<Duration>,
+    memo: Memo<Credential>,
 }
 
 impl CredentialProgram {
     /// A program with its arguments; no shell is between.
     #[must_use]
     pub fn new(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        Self { program: program.into(), arguments, timeout: TIMEOUT, memo: Memo::new(LIFETIME) }
+        let lifetime = Some(LIFETIME);
+        Self { program: program.into(), arguments, timeout: TIMEOUT, lifetime, memo: Memo::default() }
     }
 
     /// Ends the program after some time.
@@ -44,29 +46,33 @@ impl CredentialProgram {
         self
     }
 
-    /// Uses what the program gave for some time.
+    /// Uses what the program gave for some time; without one until it is refused.
     #[must_use]
-    pub fn lifetime(mut self, lifetime: Duration) -> Self {
-        self.memo = Memo::new(lifetime);
+    pub fn lifetime(mut self, lifetime: Option<Duration>) -> Self {
+        self.lifetime = lifetime;
         self
     }
 }
 
 impl CredentialSource for CredentialProgram {
     fn find(&self, _: &str, _: &str) -> Result<Option<Credential>> {
-        self.memo.get("", || {
+        let now = SystemTime::now();
+        let ask = || {
             let written = run(&self.program, &self.arguments, b"", self.timeout)?;
             let credential = Credential::parse(&String::from_utf8_lossy(&written.stdout));
             match credential {
-                Some(credential) if written.succeeded => Ok(Some(credential)),
+                Some(value) if written.succeeded => {
+                    Ok(Given { value, until: self.lifetime.and_then(|lifetime| now.checked_add(lifetime)) })
+                }
                 None if written.succeeded => Err(failed(&self.program, "it writes no `user:password`")),
                 _ => Err(failed(&self.program, "it says that it failed")),
             }
-        })
+        };
+        self.memo.get("", now, ask).map(Some)
     }
 
-    fn forget(&self) {
-        self.memo.forget();
+    fn forget(&self, refused: &Credential) {
+        self.memo.forget(|known| known == refused);
     }
 }
 
