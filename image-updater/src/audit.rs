@@ -32,8 +32,11 @@ struct Line<'l> {
     new: String,
     digest: Option<&'l str>,
     files: Vec<&'l str>,
-    commit: String,
-    branch: &'l str,
+    /// Where the change is in no Application of the cluster itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<&'l str>,
     reason: &'l str,
 }
 
@@ -53,13 +56,19 @@ impl AuditLog {
     /// # Errors
     /// Where it cannot be written.
     pub(crate) fn note(&mut self, delivered: &Delivered, time: Timestamp) -> Result<()> {
-        let Some(tip) = &delivered.pushed else { return Ok(()) };
+        if delivered.written.is_empty() {
+            return Ok(());
+        }
+        let branch = delivered.pushed.as_ref().map(|tip| tip.branch.as_str());
         let failed = |error: &std::io::Error| {
-            Error::io("write", &self.path, error).hint(format!("the push to `{}` is done", tip.branch))
+            let what = branch.map_or("the change of the Application".to_owned(), |branch| {
+                format!("the push to `{branch}`")
+            });
+            Error::io("write", &self.path, error).hint(format!("{what} is done"))
         };
         for written in &delivered.written {
-            let mut line = serde_json::to_vec(&line(written, &tip.branch, time))
-                .map_err(|error| failed(&error.into()))?;
+            let mut line =
+                serde_json::to_vec(&line(written, branch, time)).map_err(|error| failed(&error.into()))?;
             line.push(b'\n');
             self.file.write_all(&line).map_err(|error| failed(&error))?;
         }
@@ -67,7 +76,7 @@ impl AuditLog {
     }
 }
 
-fn line<'l>(Written { change, commit }: &'l Written, branch: &'l str, time: Timestamp) -> Line<'l> {
+fn line<'l>(Written { change, commit }: &'l Written, branch: Option<&'l str>, time: Timestamp) -> Line<'l> {
     let mut files: Vec<&str> = change.edits.iter().map(|edit| edit.file.as_str()).collect();
     files.dedup();
     Line {
@@ -78,7 +87,7 @@ fn line<'l>(Written { change, commit }: &'l Written, branch: &'l str, time: Time
         new: change.new.full(),
         digest: change.new.digest.as_deref(),
         files,
-        commit: commit.to_string(),
+        commit: commit.map(|commit| commit.to_string()),
         branch,
         reason: &change.reason,
     }
@@ -90,7 +99,7 @@ mod tests {
     use crate::change::{Change, Edit, Named, Version};
     use crate::round::Plan;
 
-    fn delivered(pushed: bool) -> Delivered {
+    fn delivered(branch: Option<&str>, writes: bool) -> Delivered {
         let commit = gitremote::ObjectId::from_hex(&[b'a'; 40]).unwrap();
         let edit = |file: &str| Edit { file: file.to_owned(), ..Edit::default() };
         let change = Change {
@@ -104,9 +113,9 @@ mod tests {
         };
         Delivered {
             plan: Plan::joined([]),
-            pushed: pushed.then(|| gitremote::Tip { branch: "main".to_owned(), commit }),
-            commits: vec![commit],
-            written: vec![Written { change, commit }],
+            pushed: branch.map(|branch| gitremote::Tip { branch: branch.to_owned(), commit }),
+            commits: branch.map(|_| commit).into_iter().collect(),
+            written: writes.then(|| Written { change, commit: branch.map(|_| commit) }).into_iter().collect(),
             request: None,
         }
     }
@@ -116,10 +125,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.jsonl");
         let time = Timestamp::from_second(0).unwrap();
-        AuditLog::open(&path).unwrap().note(&delivered(false), time).unwrap();
+        AuditLog::open(&path).unwrap().note(&delivered(None, false), time).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
-        AuditLog::open(&path).unwrap().note(&delivered(true), time).unwrap();
-        AuditLog::open(&path).unwrap().note(&delivered(true), time).unwrap();
+        AuditLog::open(&path).unwrap().note(&delivered(Some("main"), true), time).unwrap();
+        AuditLog::open(&path).unwrap().note(&delivered(Some("main"), true), time).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let line = concat!(
             r#"{"time":"1970-01-01T00:00:00Z","image":"r.test/shop","application":"argocd/shop","#,
@@ -128,6 +137,16 @@ mod tests {
             "\n"
         );
         assert_eq!(text, line.repeat(2));
+    }
+
+    #[test]
+    fn a_change_of_an_application_has_no_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.jsonl");
+        let time = Timestamp::from_second(0).unwrap();
+        AuditLog::open(&path).unwrap().note(&delivered(None, true), time).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(r#""files":["a.yaml","b.yaml"],"reason""#), "{text}");
     }
 
     #[test]

@@ -39,18 +39,25 @@ impl BatchPlanner<'_> {
         if !self.batch.delivery.commit_per_application {
             return vec![(None, self.batch.clone())];
         }
-        let mut parts: Vec<(&Option<Named>, Batch)> = Vec::new();
-        let mut places: BTreeMap<&Option<Named>, usize> = BTreeMap::new();
-        for update in &self.batch.updates {
-            let application = &update.application;
+        let parts = self.by_application().into_iter();
+        parts.map(|(application, batch)| (application.map(|named| named.name.clone()), batch)).collect()
+    }
+
+    /// For each application what is its own, in the order in which they come first.
+    pub(crate) fn by_application(&self) -> Vec<(Option<&Named>, Batch)> {
+        let Batch { files, delivery, updates } = self.batch;
+        let mut parts: Vec<(Option<&Named>, Batch)> = Vec::new();
+        let mut places: BTreeMap<Option<&Named>, usize> = BTreeMap::new();
+        for update in updates {
+            let application = update.application.as_ref();
             let place = *places.entry(application).or_insert_with(|| {
-                parts.push((application, Batch { updates: Vec::new(), ..self.batch.clone() }));
+                let (files, delivery) = (files.clone(), delivery.clone());
+                parts.push((application, Batch { files, delivery, updates: Vec::new() }));
                 parts.len() - 1
             });
             parts[place].1.updates.push(update.clone());
         }
-        let name = |application: &Option<Named>| application.as_ref().map(|named| named.name.clone());
-        parts.into_iter().map(|(application, batch)| (name(application), batch)).collect()
+        parts
     }
 }
 

@@ -54,10 +54,10 @@ pub(crate) struct Server<'s> {
 #[derive(Debug)]
 pub(crate) struct Delivered {
     pub(crate) plan: Plan,
-    /// The branch with the last of the commits; nothing where there was nothing to push.
+    /// The branch with the last of the commits; nothing where there was nothing to push, and for Applications of a cluster.
     pub(crate) pushed: Option<Tip>,
     pub(crate) commits: Vec<ObjectId>,
-    /// What was pushed, image by image.
+    /// What a server has taken, image by image.
     pub(crate) written: Vec<Written>,
     pub(crate) request: Option<Requested>,
 }
@@ -66,7 +66,8 @@ pub(crate) struct Delivered {
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     pub(crate) change: Change,
-    pub(crate) commit: ObjectId,
+    /// Nothing where the change is in an Application of the cluster itself.
+    pub(crate) commit: Option<ObjectId>,
 }
 
 impl Delivered {
@@ -89,11 +90,11 @@ impl Failed {
         Self { error: error.into(), before: Box::new(before) }
     }
 
-    /// The images that failed on their own or, where the push was done, all of them.
+    /// The images that failed on their own or, where something was written, all of them.
     pub(crate) fn into_parts(self) -> (Error, Plan) {
         let Self { error, before } = self;
-        let Delivered { mut plan, pushed, .. } = *before;
-        if pushed.is_none() {
+        let Delivered { mut plan, written, .. } = *before;
+        if written.is_empty() {
             plan.reports.retain(|report| matches!(report.outcome, Outcome::Failed(_)));
             plan.texts.clear();
         }
@@ -231,7 +232,7 @@ impl Deliverer<'_> {
             Err(error) => return Err(Failed::after(error, Delivered::nothing(last))),
         };
         let of_commit = |(changes, commit): (Vec<Change>, &ObjectId)| {
-            let commit = *commit;
+            let commit = Some(*commit);
             changes.into_iter().map(move |change| Written { change, commit })
         };
         let written = changes.into_iter().zip(&commits).flat_map(of_commit).collect();

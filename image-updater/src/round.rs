@@ -140,6 +140,25 @@ impl Plan {
         whole
     }
 
+    /// Images of which none could be decided about, for one reason.
+    #[cfg(feature = "kube")]
+    pub(crate) fn failed(updates: &[Update], error: &Error) -> Self {
+        let report = |update| Report::of(update, Outcome::Failed(error.clone()), Vec::new());
+        Self { reports: updates.iter().map(report).collect(), texts: BTreeMap::new() }
+    }
+
+    /// What was planned, where none of it could be written.
+    #[cfg(feature = "kube")]
+    pub(crate) fn unwritten(mut self, error: &Error) -> Self {
+        self.texts.clear();
+        for report in &mut self.reports {
+            if matches!(report.outcome, Outcome::Changed(_)) {
+                report.outcome = Outcome::Failed(error.clone());
+            }
+        }
+        self
+    }
+
     /// What changes.
     pub fn changes(&self) -> impl Iterator<Item = &Change> {
         self.reports.iter().filter_map(|report| match &report.outcome {

@@ -4,21 +4,28 @@
 //! over to its [`Applications`], and tell its [`Witness`]. Who has no cluster has none of them.
 
 #[cfg(feature = "kube")]
+mod application;
+#[cfg(feature = "kube")]
+mod deliver;
+#[cfg(feature = "kube")]
 pub(crate) mod settings;
 #[cfg(feature = "kube")]
 pub(crate) mod shard;
+mod source;
 mod vault;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use crate::commits::BatchPlanner;
 use crate::config::Config;
 use crate::daemon::Remarks;
 use crate::decision::Decision;
-use crate::deliver::{Delivered, Failed, Planner};
+use crate::deliver::{Delivered, Failed};
 use crate::gate::Gate;
 use crate::registries::SharedClient;
 use crate::work::Update;
+pub(crate) use source::{LiveSource, SourceField, print_of};
 pub(crate) use vault::{Kept, Vault};
 
 /// A cluster as rounds see it.
@@ -43,12 +50,12 @@ pub(crate) struct Letter {
 
 /// The Applications that are in the cluster, which are written to themselves.
 pub(crate) trait Applications: fmt::Debug + Send + Sync {
-    /// Plans on the Applications as files, `Application/NAMESPACE/NAME`, and patches them; again where somebody else was
-    /// faster. What is only tried is planned, and no more.
+    /// Plans on the Applications and patches them, each on its own; again where somebody else was faster. What is only
+    /// tried is planned, and no more.
     ///
     /// # Errors
-    /// Where the cluster cannot be asked, or refuses.
-    fn deliver(&self, planner: &dyn Planner, gate: &Gate, is_dry: bool) -> Result<Delivered, Failed>;
+    /// Where the cluster cannot be asked. What is wrong with single Applications is in the plan.
+    fn deliver(&self, planner: &BatchPlanner<'_>, gate: &Gate, is_dry: bool) -> Result<Delivered, Failed>;
 }
 
 /// Hears what becomes of images, for the objects that they are worked off for.

@@ -15,7 +15,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::decision::Decision;
-use crate::deliver::Delivered;
+use crate::deliver::{Delivered, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::visible;
 use crate::round::{Outcome, Report};
@@ -179,6 +179,12 @@ pub(super) fn delivered(repository: &str, delivered: &Delivered) {
     if let Some(tip) = &delivered.pushed {
         let commits = delivered.commits.len();
         info!(branch = tip.branch, commit = %tip.commit, commits, repository, "pushed");
+    }
+    let patched = delivered.written.iter().filter(|written| written.commit.is_none());
+    for Written { change, .. } in patched {
+        let (image, version) = (&change.image, change.new.full());
+        let application = change.application.as_ref().map(ToString::to_string);
+        info!(application, image, version, repository, "patched");
     }
     if let Some(request) = &delivered.request {
         info!(url = request.url, repository, "pull request {}", request.action.as_str());

@@ -7,6 +7,7 @@ use super::application::{KUSTOMIZATIONS, Paths, Renderer, Source};
 use super::claim::Claim;
 use super::types::{ManifestTarget, Parts, PullRequest};
 use crate::change::Version;
+use crate::cluster::{LiveSource, SourceField, print_of};
 use crate::error::{Error, Result};
 use crate::message::BranchTemplate;
 use crate::work::{self, Delivery, Files, Running, Spot, SpotPaths};
@@ -175,7 +176,10 @@ impl Destination<'_> {
             return Err(error.hint("give each Application a file, so that no other one is written"));
         }
         let own = claim.target.as_ref().map(|target| target.value.clone()).unwrap_or_default();
+        let live = self.live_source().to_string();
         let (kind, path, creates) = match target {
+            // Of an Application in a cluster only its source is seen, which looks like what overrides one.
+            Target::Application if found.is_live() => ("argocd-source", live.as_str(), true),
             Target::Application => ("application", &*self.application.path, true),
             Target::Override(path) => ("argocd-source", path.as_str(), true),
             Target::Kustomization(path) => ("kustomization", path.as_str(), true),
@@ -200,6 +204,21 @@ impl Destination<'_> {
             }
         }
         Ok(spot)
+    }
+
+    /// The source, where the Application is in a cluster.
+    fn live_source(&self) -> LiveSource {
+        let many = self.application.get(&["spec", "sources"]).and_then(Node::items).into_iter().flatten();
+        let mut many = many.enumerate().filter(|(_, node)| node.span.start == self.source.start);
+        let field = match many.next() {
+            Some((index, node)) => {
+                let print = print_of(|key| node.get(key).and_then(Node::text));
+                SourceField::OneOf { index, print }
+            }
+            None if self.application.get(&["spec", "sourceHydrator"]).is_some() => SourceField::Dry,
+            None => SourceField::Only,
+        };
+        LiveSource { application: self.application.id.clone(), field }
     }
 
     /// Who reads what is written: the target tells, or else what the image says of itself, or the source.
