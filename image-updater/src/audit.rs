@@ -112,6 +112,7 @@ mod tests {
             ..Change::default()
         };
         Delivered {
+            read: None,
             plan: Plan::joined([]),
             pushed: branch.map(|branch| gitremote::Tip { branch: branch.to_owned(), commit }),
             commits: branch.map(|_| commit).into_iter().collect(),

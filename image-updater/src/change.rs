@@ -4,6 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use jiff::Timestamp;
+
+/// The label that says when an image was made.
+const CREATED: &str = "org.opencontainers.image.created";
+
 /// One image that goes from one version to another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
@@ -32,6 +37,8 @@ pub struct Version {
     pub digest: Option<String>,
     /// The labels of the image, as far as they were read.
     pub labels: BTreeMap<String, String>,
+    /// When the image was made, where that was read anyway.
+    pub created: Option<Timestamp>,
 }
 
 /// One value that was written.
@@ -81,6 +88,11 @@ impl fmt::Display for Named {
 }
 
 impl Change {
+    /// What it is found by among the changes of a round.
+    pub(crate) fn key(&self) -> (&str, Option<&str>, Option<&Named>) {
+        (&self.image, self.alias.as_deref(), self.application.as_ref())
+    }
+
     /// The image without its registry, and for Docker Hub's own images without `library/`, as Argo CD Image Updater
     /// names it.
     #[must_use]
@@ -105,6 +117,11 @@ impl Version {
     #[must_use]
     pub fn identifier(&self) -> &str {
         self.digest.as_deref().or(self.tag.as_deref()).unwrap_or_default()
+    }
+
+    /// When the image was made: by what was read anyway, or by its label.
+    pub(crate) fn created(&self) -> Option<Timestamp> {
+        self.created.or_else(|| self.labels.get(CREATED)?.parse().ok())
     }
 
     /// All of it, as it stands after an image's name: `1.2.3`, `1.2.3@sha256:…`, `@sha256:…`.

@@ -338,6 +338,7 @@ impl<P: Policy> Judge<'_, P> {
             current: self.running.tag.map(str::to_owned),
             chosen: best.as_ref().map(|tag| tag.name.clone()),
             digest: best.as_ref().and_then(|tag| tag.digest.as_ref().map(ToString::to_string)),
+            created: best.as_ref().and_then(|tag| tag.created_for(self.filters.wanted_platforms())),
             decisions,
             warnings: self.policy.warning(&kept).into_iter().chain(self.filter_warning(round)).collect(),
         }

@@ -1,5 +1,6 @@
 //! What was decided about an image, and why: a verdict and a reason for every tag.
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -28,6 +29,9 @@ pub struct Decision {
     pub chosen: Option<String>,
     /// The digest of the chosen tag, where it is known.
     pub digest: Option<String>,
+    /// When the image of the chosen tag was made, where that is known.
+    #[serde(skip)]
+    pub created: Option<Timestamp>,
     /// Every tag: the chosen one, those that might have been from the best on, and the dropped ones by name.
     pub decisions: Vec<Verdict>,
     /// What is not wrong, but may not be meant.

@@ -54,6 +54,8 @@ pub(crate) struct Server<'s> {
 #[derive(Debug)]
 pub(crate) struct Delivered {
     pub(crate) plan: Plan,
+    /// The branch that was read, as it is now; nothing where it could not be, or there is none.
+    pub(crate) read: Option<Tip>,
     /// The branch with the last of the commits; nothing where there was nothing to push, and for Applications of a cluster.
     pub(crate) pushed: Option<Tip>,
     pub(crate) commits: Vec<ObjectId>,
@@ -73,7 +75,12 @@ pub(crate) struct Written {
 impl Delivered {
     /// Nothing was pushed.
     pub(crate) fn nothing(plan: Plan) -> Self {
-        Self { plan, pushed: None, commits: Vec::new(), written: Vec::new(), request: None }
+        Self { plan, read: None, pushed: None, commits: Vec::new(), written: Vec::new(), request: None }
+    }
+
+    /// This branch was read.
+    fn with_read(self, tip: &Tip) -> Self {
+        Self { read: Some(tip.clone()), ..self }
     }
 }
 
@@ -141,7 +148,8 @@ pub(crate) fn deliver(
     let deliverer = Deliverer { planner, delivery, server };
     let request = with_request.then(|| delivery.pull_request.clone().unwrap_or_default());
     if delivery.branch.is_none() && request.is_none() {
-        return Ok(deliverer.publish(None, waiting)?.0);
+        let (delivered, tip) = deliverer.publish(None, waiting)?;
+        return Ok(delivered.with_read(&tip));
     }
     // The name of the branch depends on what changes.
     let tip = tip(server)?;
@@ -149,15 +157,18 @@ pub(crate) fn deliver(
     let plan = joined(deliverer.plan(&tree, &tip)?);
     let changes: Vec<Change> = plan.changes().cloned().collect();
     if changes.is_empty() {
-        return Ok(Delivered::nothing(plan));
+        return Ok(Delivered::nothing(plan).with_read(&tip));
     }
     let branch = match deliverer.branch(&tip, &changes) {
         Ok(branch) => branch,
         Err(error) => return Err(Failed::after(error, Delivered::nothing(plan))),
     };
     match request {
-        None => Ok(deliverer.publish(Some(branch), waiting)?.0),
-        Some(request) => deliverer.deliver_request(&request, &branch, &tip, plan, waiting),
+        None => Ok(deliverer.publish(Some(branch), waiting)?.0.with_read(&tip)),
+        Some(request) => {
+            let delivered = deliverer.deliver_request(&request, &branch, &tip, plan, waiting)?;
+            Ok(delivered.with_read(&tip))
+        }
     }
 }
 
@@ -237,7 +248,7 @@ impl Deliverer<'_> {
         };
         let written = changes.into_iter().zip(&commits).flat_map(of_commit).collect();
         let pushed = Some(tip.clone());
-        Ok((Delivered { plan: last, pushed, commits, written, request: None }, tip))
+        Ok((Delivered { plan: last, read: None, pushed, commits, written, request: None }, tip))
     }
 
     fn commit(&self, part: &Part) -> Result<Option<gitremote::Change>> {

@@ -225,6 +225,14 @@ impl<'c> Look<'c> {
         lock(&shared).get_or_insert_with(ask).clone()
     }
 
+    /// The names of all tags of a repository, which are asked for once in a round.
+    ///
+    /// # Errors
+    /// Where they cannot be had.
+    pub(crate) fn names(&self, repository: &Repository) -> Result<Vec<String>> {
+        Ok(self.list(repository)?.into_iter().map(|tag| tag.name).collect())
+    }
+
     fn list(&self, repository: &Repository) -> Result<Vec<Tag>> {
         if let Some(tags) = self.recorded.get(repository) {
             return Ok(tags.clone());

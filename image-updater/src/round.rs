@@ -8,6 +8,7 @@
 //!
 //! Nothing is written here. An image that fails is reported and leaves no trace in the texts; the others go on.
 
+mod scan;
 mod sought;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::Timestamp;
 
-use crate::change::{Change, Named};
+use crate::change::{Change, Named, Version};
 use crate::choose::Question;
 use crate::criteria::as_in_files;
 use crate::decision::Decision;
@@ -26,7 +27,8 @@ use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::look::Look;
 use crate::policy::DIGEST;
-use crate::work::{Batch, Update};
+use crate::work::{Batch, Owner, OwnerKind, Update, image_updater};
+pub use scan::Scan;
 use sought::{Choice, Sought, Texts};
 
 /// How many images are decided about at once; what a registry gets, its client bounds.
@@ -74,6 +76,21 @@ pub struct Report {
     pub outcome: Outcome,
     /// What is not wrong, but may not be meant.
     pub warnings: Vec<String>,
+    /// The objects of a cluster that it is worked off for.
+    pub owners: Vec<Owner>,
+    /// What was decided, or why nothing could be; nothing where it did not come to that.
+    pub decided: Option<Result<Decided>>,
+    /// What the registry has, where an object asks for just that.
+    pub scan: Option<Result<Scan>>,
+}
+
+/// What was decided about an image, whether or not it could be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The version to run; nothing where no tag may.
+    pub version: Option<Version>,
+    /// Why.
+    pub reason: String,
 }
 
 /// What became of an image.
@@ -98,6 +115,9 @@ pub enum Outcome {
     Failed(Error),
 }
 
+/// All words for what became of an image.
+pub(crate) const OUTCOMES: [&str; 6] = ["suspended", "current", "none", "held", "changed", "failed"];
+
 impl Outcome {
     /// It in a word.
     #[must_use]
@@ -114,6 +134,11 @@ impl Outcome {
 }
 
 impl Report {
+    /// The ImageUpdater that asks for it, where one does.
+    pub(crate) fn image_updater(&self) -> Option<&Named> {
+        image_updater(&self.owners)
+    }
+
     /// A failure that says nothing of its place is where the image is configured.
     fn of(update: &Update, outcome: Outcome, warnings: Vec<String>) -> Self {
         let outcome = match outcome {
@@ -123,7 +148,8 @@ impl Report {
             outcome => outcome,
         };
         let (name, image) = (update.name.clone(), update.image.clone());
-        Self { name, image, application: update.application.clone(), outcome, warnings }
+        let (application, owners) = (update.application.clone(), update.owners.clone());
+        Self { name, image, application, outcome, warnings, owners, decided: None, scan: None }
     }
 }
 
@@ -198,6 +224,7 @@ impl Round<'_> {
         let decided = self.decide_all(&sought);
         let mut reports = Vec::with_capacity(batch.updates.len());
         for (update, (sought, decided)) in batch.updates.iter().zip(sought.into_iter().zip(decided)) {
+            let said = self.said(&sought, &decided);
             let (outcome, warnings) = match (sought, decided) {
                 (None, _) | (_, None) => (Outcome::Suspended, Vec::new()),
                 (Some(Err(error)), _) | (_, Some(Err(error))) => (Outcome::Failed(error), Vec::new()),
@@ -209,9 +236,25 @@ impl Round<'_> {
                     (sought.edit(choice, &mut texts, is_held).unwrap_or_else(Outcome::Failed), warnings)
                 }
             };
-            reports.push(Report::of(update, outcome, warnings));
+            let report = Report::of(update, outcome, warnings);
+            reports.push(Report { decided: said.0, scan: said.1, ..report });
         }
         Plan { reports, texts: texts.changed() }
+    }
+
+    /// What objects are told of an image beside what became of it.
+    fn said(
+        &self,
+        sought: &Option<Result<Sought<'_>>>,
+        decided: &Option<Result<Choice>>,
+    ) -> (Option<Result<Decided>>, Option<Result<Scan>>) {
+        let (Some(Ok(sought)), Some(decided)) = (sought, decided) else { return (None, None) };
+        let is_scanned = |owner: &Owner| owner.kind == OwnerKind::ImageRepository;
+        let scan = sought.update.owners.iter().any(is_scanned).then(|| {
+            let names = self.look.names(&sought.repository)?;
+            Scan::of(names, &sought.update.criteria.ignore_tags)
+        });
+        (Some(decided.as_ref().map(Choice::decided).map_err(Error::clone)), scan)
     }
 
     /// Decides about images side by side: each waits for a registry most of its time.

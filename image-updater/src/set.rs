@@ -155,5 +155,15 @@ pub(crate) fn plan_of(edits: &[Edit], version: &Version) -> Plan {
     };
     let name = version.name.clone();
     let image = name.clone();
-    Plan { reports: vec![Report { name, image, application: None, outcome, warnings: Vec::new() }], texts }
+    let report = Report {
+        name,
+        image,
+        application: None,
+        outcome,
+        warnings: Vec::new(),
+        owners: Vec::new(),
+        decided: None,
+        scan: None,
+    };
+    Plan { reports: vec![report], texts }
 }

@@ -102,6 +102,7 @@ mod tests {
             reason: reason.to_owned(),
         };
         let shown = decision(&Decision {
+            created: None,
             image: "r.test/shop".to_owned(),
             current: None,
             chosen: Some("1.10.0".to_owned()),

@@ -183,6 +183,18 @@ pub enum Running {
     At(Version),
 }
 
+impl Update {
+    /// The ImageUpdater that asks for it, where one does.
+    pub(crate) fn image_updater(&self) -> Option<&Named> {
+        image_updater(&self.owners)
+    }
+}
+
+/// The ImageUpdater among objects.
+pub(crate) fn image_updater(owners: &[Owner]) -> Option<&Named> {
+    owners.iter().find(|owner| owner.kind == OwnerKind::ImageUpdater).map(|owner| &owner.id)
+}
+
 /// Who has to have signed a version: whoever has one of these keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verification {

@@ -24,7 +24,6 @@ use crate::cluster::{Cluster, Letter, Mailbox};
 use crate::commits::BatchPlanner;
 use crate::config::{Config, Registry};
 use crate::daemon::{Call, Job, Remarks};
-use crate::decision::Decision;
 use crate::deliver::{self, Delivered, Failed};
 use crate::dialect::Found;
 use crate::error::{Error, Result};
@@ -273,13 +272,7 @@ impl Rounds {
         call: &Call<'_>,
     ) -> Result<Delivered, Failed> {
         let now = clock()?;
-        let listener = |decision: &Decision| {
-            (call.listener)(decision);
-            if let Some(cluster) = &self.cluster {
-                cluster.witness.decided(decision);
-            }
-        };
-        let look = work.look().heard_by(&listener);
+        let look = work.look().heard_by(call.listener);
         let Batch { files, delivery, .. } = &work.config.batch;
         let with_request = delivery.pull_request.is_some() && !self.is_dry;
         let with_labels = !self.is_dry && (with_request || delivery.names_labels());

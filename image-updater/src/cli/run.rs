@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -15,7 +16,7 @@ use super::work::{cache, recorded};
 use crate::audit::AuditLog;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
-use crate::daemon::{self, Job, LogFormat, LogLevel, Settings, Switchboard};
+use crate::daemon::{self, Job, LogFormat, LogLevel, Metrics, Settings, Switchboard};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::registries;
@@ -106,6 +107,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
         once: arguments.once,
         listen: arguments.listen,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
+        metrics: Arc::new(Metrics::new()),
         roster: None,
         random,
     };

@@ -6,13 +6,21 @@
 #[cfg(feature = "kube")]
 mod application;
 #[cfg(feature = "kube")]
+mod counted;
+#[cfg(feature = "kube")]
 mod deliver;
+#[cfg(feature = "kube")]
+mod events;
 #[cfg(feature = "kube")]
 pub(crate) mod settings;
 #[cfg(feature = "kube")]
 pub(crate) mod shard;
 mod source;
+#[cfg(feature = "kube")]
+mod status;
 mod vault;
+#[cfg(feature = "kube")]
+mod witness;
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -20,13 +28,18 @@ use std::sync::{Arc, Mutex};
 use crate::commits::BatchPlanner;
 use crate::config::Config;
 use crate::daemon::Remarks;
-use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
 use crate::gate::Gate;
 use crate::registries::SharedClient;
 use crate::work::Update;
+#[cfg(feature = "kube")]
+pub(crate) use counted::counted;
 pub(crate) use source::{LiveSource, SourceField, print_of};
+#[cfg(feature = "kube")]
+pub(crate) use status::{Fault, Subject};
 pub(crate) use vault::{Kept, Vault};
+#[cfg(feature = "kube")]
+pub(crate) use witness::Reporter;
 
 /// A cluster as rounds see it.
 #[derive(Clone, Debug)]
@@ -60,9 +73,6 @@ pub(crate) trait Applications: fmt::Debug + Send + Sync {
 
 /// Hears what becomes of images, for the objects that they are worked off for.
 pub(crate) trait Witness: fmt::Debug + Send + Sync {
-    /// A decision was made about an image.
-    fn decided(&self, decision: &Decision);
-
     /// A round over these images is over.
     fn delivered(&self, updates: &[Update], outcome: Result<&Delivered, &Failed>);
 }

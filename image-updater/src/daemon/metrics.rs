@@ -1,8 +1,9 @@
 //! Numbers for Prometheus. Those that Argo CD Image Updater has too have its names, so that its dashboards go on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -15,7 +16,8 @@ use prometheus_client::registry::Registry;
 use registry::Traffic;
 
 use super::http::Page;
-use super::logs::Summary;
+use crate::change::Named;
+use crate::round::OUTCOMES;
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -26,17 +28,35 @@ type ByLabel = Family<[(&'static str, String); 1], Counter>;
 
 type ByOutcome = Family<[(&'static str, String); 2], Counter>;
 
+/// From a tag to its commit: with a webhook, with usual intervals, with a minimum age, after a weekend.
+const LAGS: [f64; 12] =
+    [5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0, 604_800.0, 2_592_000.0];
+
+/// How a round ends.
+const COMPLETED: &str = "completed";
+const FAILED: &str = "failed";
+const RESULTS: [&str; 2] = [COMPLETED, FAILED];
+
 /// By the repository that is written to.
 type Label = [(&'static str, String); 1];
 
+/// By the ImageUpdater that it is for, in Argo CD Image Updater's labels; none where there is no such resource.
+type Resource = Vec<(&'static str, String)>;
+
 /// What is counted.
 #[derive(Debug)]
-pub(super) struct Metrics {
+pub(crate) struct Metrics {
     registry: Registry,
-    applications_watched: Gauge,
-    images_watched: Gauge,
-    images_updated: Counter,
-    images_errors: Counter,
+    applications_watched: Family<Resource, Gauge>,
+    images_watched: Family<Resource, Gauge>,
+    images_updated: Family<Resource, Counter>,
+    images_errors: Family<Resource, Counter>,
+    /// The ImageUpdaters that are counted.
+    resources: Mutex<BTreeSet<Named>>,
+    api_requests: Counter,
+    api_errors: Counter,
+    leads: Gauge,
+    lag: Histogram,
     registry_requests: ByLabel,
     registry_requests_failed: ByLabel,
     registry_requests_unchanged: ByLabel,
@@ -50,13 +70,18 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Nothing has happened yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut metrics = Self {
             registry: Registry::default(),
-            applications_watched: Gauge::default(),
-            images_watched: Gauge::default(),
-            images_updated: Counter::default(),
-            images_errors: Counter::default(),
+            applications_watched: Family::default(),
+            images_watched: Family::default(),
+            images_updated: Family::default(),
+            images_errors: Family::default(),
+            resources: Mutex::default(),
+            api_requests: Counter::default(),
+            api_errors: Counter::default(),
+            leads: Gauge::default(),
+            lag: Histogram::new(LAGS),
             registry_requests: ByLabel::default(),
             registry_requests_failed: ByLabel::default(),
             registry_requests_unchanged: ByLabel::default(),
@@ -86,7 +111,13 @@ impl Metrics {
             "Requests that registries did not answer or refused",
             failed,
         );
+        let (requests, errors) = (self.api_requests.clone(), self.api_errors.clone());
+        peer.register("k8s_api_requests", "Requests to the Kubernetes API", requests);
+        peer.register("k8s_api_errors", "Requests that the Kubernetes API did not answer or refused", errors);
         let ours = self.registry.sub_registry_with_prefix("image_updater");
+        let (leads, lag) = (self.leads.clone(), self.lag.clone());
+        ours.register("leader", "Whether this replica is the one that writes", leads);
+        ours.register("tag_to_commit_seconds", "How long after an image was made it was committed", lag);
         let unchanged = self.registry_requests_unchanged.clone();
         ours.register("registry_requests_unchanged", "Requests answered by: nothing has changed", unchanged);
         ours.register("decisions", "What became of images, in all rounds", self.decisions.clone());
@@ -105,10 +136,64 @@ impl Metrics {
         self.watching(0, 0);
     }
 
-    /// So much is watched in all repositories.
+    /// So much is watched in all repositories that no ImageUpdater asks for.
     pub(super) fn watching(&self, images: usize, applications: usize) {
-        self.images_watched.set(i64::try_from(images).unwrap_or(i64::MAX));
-        self.applications_watched.set(i64::try_from(applications).unwrap_or(i64::MAX));
+        self.watch(None, images, applications);
+    }
+
+    /// So many applications and images are watched for each ImageUpdater that there is. What was counted of others goes.
+    pub(crate) fn watched_for(&self, counts: &BTreeMap<&Named, (usize, usize)>) {
+        let mut known = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        for gone in known.iter().filter(|resource| !counts.contains_key(resource)) {
+            let labels = resource(Some(gone));
+            self.applications_watched.remove(&labels);
+            self.images_watched.remove(&labels);
+            self.images_updated.remove(&labels);
+            self.images_errors.remove(&labels);
+        }
+        *known = counts.keys().map(|resource| (*resource).clone()).collect();
+        drop(known);
+        for (resource, (applications, images)) in counts {
+            self.watch(Some(resource), *images, *applications);
+        }
+    }
+
+    fn watch(&self, of: Option<&Named>, images: usize, applications: usize) {
+        let (labels, number) = (resource(of), |number| i64::try_from(number).unwrap_or(i64::MAX));
+        self.images_watched.get_or_create(&labels).set(number(images));
+        self.applications_watched.get_or_create(&labels).set(number(applications));
+    }
+
+    /// The Kubernetes API was asked something.
+    pub(crate) fn asked_api(&self, is_error: bool) {
+        self.api_requests.inc();
+        if is_error {
+            self.api_errors.inc();
+        }
+    }
+
+    /// Whether this replica is the one that writes.
+    pub(crate) fn leads(&self, leads: bool) {
+        self.leads.set(leads.into());
+    }
+
+    /// An image was committed so long after it was made.
+    pub(super) fn lag(&self, lag: Duration) {
+        self.lag.observe(lag.as_secs_f64());
+    }
+
+    /// A repository is none of ours any more, and what was counted of it goes.
+    pub(super) fn dismissed(&self, repository: &str) {
+        let with = |name, value: &str| [("repository", repository.to_owned()), (name, value.to_owned())];
+        for outcome in OUTCOMES {
+            self.decisions.remove(&with("outcome", outcome));
+        }
+        for result in RESULTS {
+            self.rounds.remove(&with("result", result));
+        }
+        self.commits.remove(&label(repository));
+        self.last_success.remove(&label(repository));
+        self.round_duration.remove(&label(repository));
     }
 
     /// A configuration is broken, and an older one in force.
@@ -123,21 +208,30 @@ impl Metrics {
     }
 
     /// A round came to its end.
-    pub(super) fn round(&self, repository: &str, summary: Summary, duration: Duration, now: Timestamp) {
-        self.images_errors.inc_by(summary.errors as u64);
+    pub(super) fn round(&self, repository: &str, duration: Duration, now: Timestamp) {
         self.last_success.get_or_create(&label(repository)).set(now.as_duration().as_secs_f64());
-        self.over(repository, "completed", duration);
+        self.over(repository, COMPLETED, duration);
+    }
+
+    /// Images were brought up to date, and images failed, for an ImageUpdater or for none.
+    pub(super) fn images(&self, of: Option<&Named>, updated: usize, errors: usize) {
+        let known = self.resources.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is gone comes into being no more.
+        if of.is_some_and(|of| !known.contains(of)) {
+            return;
+        }
+        self.images_updated.get_or_create(&resource(of)).inc_by(updated as u64);
+        self.images_errors.get_or_create(&resource(of)).inc_by(errors as u64);
     }
 
     /// A server has taken commits with new versions of images.
-    pub(super) fn pushed(&self, repository: &str, images: usize, commits: usize) {
-        self.images_updated.inc_by(images as u64);
+    pub(super) fn pushed(&self, repository: &str, commits: usize) {
         self.commits.get_or_create(&label(repository)).inc_by(commits as u64);
     }
 
     /// A round failed as a whole.
     pub(super) fn failed_round(&self, repository: &str, duration: Duration) {
-        self.over(repository, "failed", duration);
+        self.over(repository, FAILED, duration);
     }
 
     fn over(&self, repository: &str, result: &str, duration: Duration) {
@@ -169,6 +263,13 @@ impl Metrics {
     }
 }
 
+fn resource(of: Option<&Named>) -> Resource {
+    let labels = |of: &Named| {
+        vec![("image_updater_cr_name", of.name.clone()), ("image_updater_cr_namespace", of.namespace.clone())]
+    };
+    of.map(labels).unwrap_or_default()
+}
+
 fn label(repository: &str) -> Label {
     [("repository", repository.to_owned())]
 }
@@ -184,9 +285,13 @@ mod tests {
         metrics.watching(3, 2);
         metrics.decided("r", "current");
         metrics.decided("r", "changed");
-        let summary = Summary { applications: 2, considered: 3, skipped: 0, updated: 1, errors: 1 };
-        metrics.round("r", summary, Duration::from_secs(2), Timestamp::from_second(1_000).unwrap());
-        metrics.pushed("r", 1, 1);
+        metrics.round("r", Duration::from_secs(2), Timestamp::from_second(1_000).unwrap());
+        metrics.images(None, 1, 1);
+        metrics.pushed("r", 1);
+        metrics.asked_api(false);
+        metrics.asked_api(true);
+        metrics.leads(true);
+        metrics.lag(Duration::from_secs(30));
         metrics.failed_round("r", Duration::from_millis(1));
         let asked = Traffic { requests: 5, failed: 1, unchanged: 3 };
         metrics.traffic(&BTreeMap::from([("r.test".to_owned(), asked)]));
@@ -202,6 +307,11 @@ mod tests {
             "argocd_image_updater_registry_requests_failed_total{registry=\"r.test\"} 1",
             "image_updater_registry_requests_unchanged_total{registry=\"r.test\"} 3",
             "image_updater_decisions_total{repository=\"r\",outcome=\"changed\"} 1",
+            "argocd_image_updater_k8s_api_requests_total 2",
+            "argocd_image_updater_k8s_api_errors_total 1",
+            "image_updater_leader 1",
+            "image_updater_tag_to_commit_seconds_bucket{le=\"15.0\"} 0",
+            "image_updater_tag_to_commit_seconds_bucket{le=\"60.0\"} 1",
             "image_updater_rounds_total{repository=\"r\",result=\"completed\"} 1",
             "image_updater_rounds_total{repository=\"r\",result=\"failed\"} 1",
             "image_updater_commits_total{repository=\"r\"} 1",
@@ -212,5 +322,48 @@ mod tests {
         ] {
             assert!(body.lines().any(|known| known == line), "{line} is not in\n{body}");
         }
+    }
+
+    #[test]
+    fn an_image_updater_is_counted_for_itself_and_goes_with_its_numbers() {
+        let (one, other) = (named("one"), named("other"));
+        let metrics = Metrics::new();
+        metrics.watched_for(&BTreeMap::from([(&one, (2, 3)), (&other, (0, 0))]));
+        metrics.images(Some(&one), 1, 0);
+        metrics.images(Some(&named("gone")), 1, 0);
+        let labels = |name: &str| {
+            format!("{{image_updater_cr_name=\"{name}\",image_updater_cr_namespace=\"argocd\"}}")
+        };
+        let body = metrics.page().body;
+        for line in [
+            format!("argocd_image_updater_applications_watched_total{} 2", labels("one")),
+            format!("argocd_image_updater_images_watched_total{} 3", labels("one")),
+            format!("argocd_image_updater_images_updated_total{} 1", labels("one")),
+            format!("argocd_image_updater_images_errors_total{} 0", labels("one")),
+            format!("argocd_image_updater_applications_watched_total{} 0", labels("other")),
+        ] {
+            assert!(body.lines().any(|known| known == line), "{line} is not in\n{body}");
+        }
+        assert!(!body.contains(&labels("gone")));
+        metrics.watched_for(&BTreeMap::from([(&other, (0, 0))]));
+        let body = metrics.page().body;
+        assert!(!body.contains(&labels("one")) && body.contains(&labels("other")), "{body}");
+    }
+
+    #[test]
+    fn a_repository_goes_with_its_numbers() {
+        let metrics = Metrics::new();
+        metrics.decided("r", "held");
+        metrics.round("r", Duration::from_secs(2), Timestamp::UNIX_EPOCH);
+        metrics.failed_round("r", Duration::from_secs(2));
+        metrics.pushed("r", 1);
+        assert!(metrics.page().body.contains("repository=\"r\""));
+        metrics.dismissed("r");
+        let body = metrics.page().body;
+        assert!(!body.contains("repository=\"r\""), "{body}");
+    }
+
+    fn named(name: &str) -> Named {
+        Named { namespace: "argocd".to_owned(), name: name.to_owned() }
     }
 }

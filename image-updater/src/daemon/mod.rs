@@ -46,7 +46,7 @@ pub(crate) use crew::{AT_ONCE, Roster};
 use crew::{Crew, Turns};
 use health::Health;
 pub(crate) use logs::{LogFormat, LogLevel, start_logs};
-use metrics::Metrics;
+pub(crate) use metrics::Metrics;
 use record::Recorder;
 use schedule::Timeline;
 use watch::Watch;
@@ -128,6 +128,8 @@ pub(crate) struct Settings {
     /// Where it answers how it does.
     pub(crate) listen: Option<SocketAddr>,
     pub(crate) audit: Option<AuditLog>,
+    /// What is counted, by whoever counts.
+    pub(crate) metrics: Arc<Metrics>,
     /// Jobs that come and go beside those of the configuration.
     pub(crate) roster: Option<Roster>,
     /// Chance, for intervals.
@@ -147,7 +149,7 @@ pub(crate) fn run(
     let watch = settings.config.as_deref().map(Watch::new);
     let jobs = load()?;
     let health = Arc::new(Health::new(Instant::now()));
-    let metrics = Arc::new(Metrics::new());
+    let metrics = settings.metrics;
     let mut signals =
         Signals::new([SIGTERM, SIGINT]).map_err(|error| refused("watch for signals", &error))?;
     if let Some(address) = settings.listen {

@@ -1,6 +1,6 @@
 //! What is kept of a round: lines of log, numbers, and the audit log of what was pushed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
 use crate::error::Error;
 use crate::round::{Outcome, Plan};
+use crate::work::Update;
 
 /// Writes down what happens, for threads side by side.
 #[derive(Debug)]
@@ -49,6 +50,9 @@ impl Recorder {
     pub(super) fn watching(&self, job: &dyn Job) {
         let updates = job.updates();
         let images = updates.iter().filter(|update| !update.suspended);
+        // Those of an ImageUpdater are counted with it.
+        let is_ours = |update: &&&Update| update.image_updater().is_none();
+        let images = images.filter(is_ours);
         let applications: BTreeSet<Named> =
             images.clone().filter_map(|update| update.application.clone()).collect();
         let (repository, images) = (job.repository().to_owned(), images.count());
@@ -69,6 +73,7 @@ impl Recorder {
         let mut watched = lock(&self.watched);
         watched.retain(|known| known.repository != repository);
         self.count(&watched);
+        self.metrics.dismissed(repository);
     }
 
     fn count(&self, watched: &[Watched]) {
@@ -121,7 +126,8 @@ impl Recorder {
         if let Err(error) = &noted {
             logs::error(Some(repository), error, "what was pushed is not in the audit log");
         }
-        self.metrics.pushed(repository, done.written.len(), done.commits.len());
+        self.metrics.pushed(repository, done.commits.len());
+        self.measure(done, now);
         let delivered = match outcome {
             Ok(delivered) => delivered,
             Err(failed) => {
@@ -136,9 +142,32 @@ impl Recorder {
         self.report(repository, &delivered.plan);
         logs::delivered(repository, &delivered);
         let summary = summary(&delivered);
-        self.metrics.round(repository, summary, duration, now);
+        self.metrics.round(repository, duration, now);
         logs::summary(repository, summary, duration);
         noted.is_ok() && summary.errors == 0
+    }
+
+    /// How many images were brought up to date or failed, for whom, and how old the new ones are.
+    fn measure(&self, done: &Delivered, now: Timestamp) {
+        let written: HashSet<_> = done.written.iter().map(|written| written.change.key()).collect();
+        let mut counts: BTreeMap<Option<&Named>, (usize, usize)> = BTreeMap::new();
+        for report in &done.plan.reports {
+            let count = counts.entry(report.image_updater()).or_default();
+            match &report.outcome {
+                Outcome::Failed(_) => count.1 += 1,
+                Outcome::Changed(change) if written.contains(&change.key()) => count.0 += 1,
+                _ => {}
+            }
+        }
+        for (of, (updated, errors)) in counts {
+            self.metrics.images(of, updated, errors);
+        }
+        for written in &done.written {
+            let age = written.change.new.created().map(|created| now.duration_since(created));
+            if let Some(Ok(lag)) = age.map(Duration::try_from) {
+                self.metrics.lag(lag);
+            }
+        }
     }
 
     /// What became of each image.

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use registry::Repository;
 
-use super::{Outcome, Text};
+use super::{Decided, Outcome, Text};
 use crate::change::{Change, Edit, Version as Changed};
 use crate::choose::Rules;
 use crate::decision::{Decision, Standing as Verdict};
@@ -25,6 +26,7 @@ const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "K
 pub(super) struct Choice {
     pub(super) tag: Option<String>,
     pub(super) digest: Option<String>,
+    created: Option<Timestamp>,
     reason: String,
     pub(super) warnings: Vec<String>,
     pub(super) old_labels: BTreeMap<String, String>,
@@ -40,7 +42,18 @@ impl Choice {
             None => format!("none of {} tags may be chosen", decision.decisions.len()),
         };
         let (tag, warnings) = (decision.chosen.clone(), decision.warnings.clone());
-        Self { tag, reason, warnings, ..Self::default() }
+        let created = decision.created;
+        Self { tag, reason, warnings, created, ..Self::default() }
+    }
+
+    /// What objects are told.
+    pub(super) fn decided(&self) -> Decided {
+        Decided { version: self.tag.as_deref().map(|tag| self.version(tag)), reason: self.reason.clone() }
+    }
+
+    fn version(&self, tag: &str) -> Changed {
+        let (digest, labels) = (self.digest.clone(), self.new_labels.clone());
+        Changed { digest, labels, created: self.created, ..Changed::of_tag(tag) }
     }
 }
 
@@ -159,8 +172,7 @@ impl<'b> Sought<'b> {
         is_held: &dyn Fn(&Change) -> bool,
     ) -> Result<Outcome> {
         let Some(tag) = &choice.tag else { return Ok(Outcome::NoChoice(choice.reason)) };
-        let new =
-            Changed { tag: Some(tag.clone()), digest: choice.digest.clone(), labels: choice.new_labels };
+        let new = choice.version(tag);
         if self.update.spots.is_empty() || self.is_running(&new) {
             return Ok(Outcome::Current(new.full()));
         }
@@ -190,6 +202,7 @@ impl<'b> Sought<'b> {
                 tag: some(old.tag).or(running.tag),
                 digest: some(old.digest).or(running.digest),
                 labels: choice.old_labels,
+                created: None,
             },
             new,
             edits,

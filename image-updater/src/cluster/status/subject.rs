@@ -1,0 +1,65 @@
+//! An object of the cluster that is told how it does, as it is at one time, and what is wrong with what it says.
+
+use crate::error::{Cause, Error};
+use crate::work::Owner;
+
+/// An object that is told, as it was when work was made of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    /// Which one.
+    pub(crate) owner: Owner,
+    /// In which version of the API it is written: `image.toolkit.fluxcd.io/v1`.
+    pub(crate) api: String,
+    /// Its `metadata.generation`.
+    pub(crate) generation: i64,
+    /// What its annotation `reconcile.fluxcd.io/requestedAt` says.
+    pub(crate) requested_at: Option<String>,
+    /// Whether it is left alone for now; then it is told nothing.
+    pub(crate) is_suspended: bool,
+    /// Whether it is being deleted, and only waits for its finalizers.
+    pub(crate) is_going: bool,
+    /// What is wrong with it. Each has left out an image, an Application or all of it.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// What is wrong with an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    /// The field: `spec.applicationRefs[0].images[1].alias`.
+    pub(crate) field: Option<String>,
+    /// In words, which never are those of a Secret.
+    pub(crate) error: Error,
+}
+
+impl Fault {
+    /// The field and what is wrong with it.
+    pub(super) fn message(&self) -> String {
+        let hint = self.error.help().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        match &self.field {
+            Some(field) => format!("{field}: {}{hint}", self.error.message()),
+            None => format!("{}{hint}", self.error.message()),
+        }
+    }
+
+    /// Who has to mend it.
+    pub(super) fn cause(&self) -> Cause {
+        self.error.cause()
+    }
+
+    fn key(&self) -> (Cause, Option<&str>, &str) {
+        (self.cause(), self.field.as_deref(), self.error.message())
+    }
+}
+
+impl Subject {
+    /// Whether another look found it as it was.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let faults =
+            |subject: &Self| subject.faults.iter().map(Fault::key).eq(other.faults.iter().map(Fault::key));
+        let plain = |subject: &Self| {
+            let Self { owner, api, generation, requested_at, is_suspended, is_going, .. } = subject.clone();
+            (owner, api, generation, requested_at, is_suspended, is_going)
+        };
+        plain(self) == plain(other) && faults(self)
+    }
+}
