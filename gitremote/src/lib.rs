@@ -38,7 +38,7 @@ pub use fetch::{Fetched, fetch_commit, open_repository};
 pub use gix::ObjectId;
 pub use history::Past;
 pub use mirror::Mirror;
-pub use publish::{Published, Publisher, Target, Waiting};
+pub use publish::{Consent, Published, Publisher, Target, Waiting};
 pub use redact::redact;
 pub use revision::HEAD;
 pub use sign::{GpgSigner, Sign, SshSigner};

@@ -4,6 +4,8 @@
 //! was nothing to change. Texts are never merged: the function sees the newer files and decides anew. Chance and waiting
 //! come in from outside.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gix::ObjectId;
@@ -50,6 +52,30 @@ pub struct Publisher<'a> {
     pub authorship: &'a Authorship,
     /// Who signs.
     pub signer: Option<&'a dyn Sign>,
+    /// Who is asked right before commits are sent.
+    pub consent: Option<&'a Consent>,
+}
+
+/// Says whether commits may still be sent: it is asked when the server has been reached and all is ready, which may be long
+/// after they were made, and from another thread.
+#[derive(Clone)]
+pub struct Consent(Arc<dyn Fn() -> Result<()> + Send + Sync>);
+
+impl Consent {
+    /// Asks this.
+    pub fn new(ask: impl Fn() -> Result<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ask))
+    }
+
+    pub(crate) fn ask(&self) -> Result<()> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Consent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Consent")
+    }
 }
 
 /// Chance and patience, which a test has its own of.
@@ -123,8 +149,14 @@ impl Publisher<'_> {
             return unchanged(Tip { branch, commit });
         }
         let pack = pack::write(&made.objects)?;
-        let update =
-            Update { branch: branch.clone(), old, new: last, pack, options: self.target.options.clone() };
+        let update = Update {
+            branch: branch.clone(),
+            old,
+            new: last,
+            pack,
+            options: self.target.options.clone(),
+            consent: self.consent.cloned(),
+        };
         match push(self.remote, self.mirror, &update)? {
             Pushed::Moved => Ok(Attempt::Lost { branch }),
             Pushed::Refused(reason) => {

@@ -20,6 +20,7 @@ use crate::conversation::{Conversation, full_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch::open_configured;
 use crate::mirror::Mirror;
+use crate::publish::Consent;
 use crate::report::{Report, Verdict};
 use crate::session::Session;
 
@@ -36,6 +37,7 @@ pub(crate) struct Update {
     pub(crate) pack: Vec<u8>,
     /// For the server's hooks: `merge_request.create`.
     pub(crate) options: Vec<String>,
+    pub(crate) consent: Option<Consent>,
 }
 
 /// What came of it.
@@ -115,6 +117,12 @@ fn send(conversation: &mut Conversation<'_>, update: &Update) -> Result<Sent> {
     }
     let capabilities = Capabilities::choose(conversation, update)?;
     let request = request(update, &capabilities);
+    if let Some(consent) = &update.consent
+        && let Err(error) = consent.ask()
+    {
+        hang_up(conversation);
+        return Err(error);
+    }
     let transport = &mut conversation.transport;
     let answered = (|| {
         // Not to be sent in chunks, which not every server takes.

@@ -5,7 +5,7 @@
 //! somebody else pushed first, all is planned anew on what they left. What a person has set back is held.
 
 use gitremote::{
-    Authorship, Mirror, ObjectId, Published, Publisher, Remote, Sign, Target, Tip, Tree, Waiting,
+    Authorship, Consent, Mirror, ObjectId, Published, Publisher, Remote, Sign, Target, Tip, Tree, Waiting,
 };
 
 use crate::change::Change;
@@ -172,6 +172,11 @@ pub(crate) fn deliver(
     }
 }
 
+/// What was to be pushed while nobody is let through any more.
+fn held(error: &Error) -> gitremote::Error {
+    gitremote::Error::new(gitremote::ErrorKind::Unavailable, error.message())
+}
+
 fn joined(parts: Vec<Part>) -> Plan {
     Plan::joined(parts.into_iter().map(|part| part.plan))
 }
@@ -221,7 +226,10 @@ impl Deliverer<'_> {
             branch,
             options: self.delivery.options.clone(),
         };
-        let publisher = Publisher { mirror, remote, target: &target, authorship, signer };
+        let wall = self.server.gate.sibling();
+        let consent = Consent::new(move || wall.confirm().map_err(|error| held(&error)));
+        let consent = Some(&consent);
+        let publisher = Publisher { mirror, remote, target: &target, authorship, signer, consent };
         let (mut last, mut changes) = (Plan::joined([]), Vec::new());
         let published = publisher.publish(waiting, |tree| -> Result<Vec<gitremote::Change>> {
             // An earlier try that was lost is over.
@@ -304,7 +312,8 @@ impl Deliverer<'_> {
         let made: Vec<Change> = delivered.plan.changes().cloned().collect();
         // Where others go on with the branch it has the changes already.
         let proposed = if made.is_empty() { &changes } else { &made };
-        let requested = self.server.gate.begin();
+        let gate = self.server.gate;
+        let requested = gate.begin().and_then(|()| gate.confirm());
         match requested.and_then(|()| self.propose(&client, request, branch, base, proposed)) {
             Ok(requested) => delivered.request = Some(requested),
             Err(error) => return Err(Failed::after(error, delivered)),

@@ -48,15 +48,34 @@ struct Wall {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     is_stopped: bool,
-    /// Why nobody is let through for now.
-    holds: [bool; Hold::COUNT],
+    /// What it may be held for.
+    doors: [Door; Hold::COUNT],
     /// How many gates somebody is through.
     busy: usize,
 }
 
+/// What lets through, or does not.
+#[derive(Clone, Copy, Debug, Default)]
+enum Door {
+    #[default]
+    Open,
+    /// It shuts by itself, even if nobody is there to shut it.
+    OpenUntil(Instant),
+    Shut,
+}
+
 impl State {
-    fn is_held(&self) -> bool {
-        self.holds.contains(&true)
+    /// Why nobody is let through.
+    fn hold(&self) -> Option<Hold> {
+        Hold::ALL.into_iter().find(|why| self.is_held_for(*why))
+    }
+
+    fn is_held_for(&self, why: Hold) -> bool {
+        match self.doors[why as usize] {
+            Door::Open => false,
+            Door::OpenUntil(end) => Instant::now() >= end,
+            Door::Shut => true,
+        }
     }
 }
 
@@ -78,12 +97,24 @@ impl Gate {
         if state.is_stopped {
             return Err(Error::new(ErrorKind::Environment, "it is stopping, so nothing more is begun"));
         }
-        if let Some(hold) = Hold::ALL.into_iter().find(|hold| state.holds[*hold as usize]) {
+        if let Some(hold) = state.hold() {
             return Err(Error::new(ErrorKind::Environment, hold.why()));
         }
         state.busy += 1;
         self.is_busy.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether who is through may still send what the others are to see. Who wants to stop waits for it; while it is held
+    /// others may be at the same.
+    ///
+    /// # Errors
+    /// Where it is held.
+    pub(crate) fn confirm(&self) -> Result<()> {
+        match self.lock().hold() {
+            Some(hold) => Err(Error::new(ErrorKind::Environment, hold.why())),
+            None => Ok(()),
+        }
     }
 
     /// Says that what was begun is over.
@@ -103,29 +134,32 @@ impl Gate {
 
     /// Lets nobody through until it is opened again.
     pub(crate) fn hold(&self, why: Hold) {
-        self.lock().holds[why as usize] = true;
-        self.wall.changed.notify_all();
+        self.set(why, Door::Shut);
     }
 
     /// Opens what was held for this; it may be held for something else.
     pub(crate) fn open(&self, why: Hold) {
-        self.lock().holds[why as usize] = false;
-        self.wall.changed.notify_all();
+        self.set(why, Door::Open);
+    }
+
+    /// Opens what was held for this, until a time or until that is said anew.
+    pub(crate) fn open_until(&self, why: Hold, end: Instant) {
+        self.set(why, Door::OpenUntil(end));
     }
 
     /// Whether nobody is let through for now.
     pub(crate) fn is_held(&self) -> bool {
-        self.lock().is_held()
+        self.lock().hold().is_some()
     }
 
     /// Whether nobody is let through for this.
     pub(crate) fn is_held_for(&self, why: Hold) -> bool {
-        self.lock().holds[why as usize]
+        self.lock().is_held_for(why)
     }
 
     /// Waits as long as it is held; whether it still is when the time is over, or somebody wants to stop.
     pub(crate) fn await_open(&self, timeout: Duration) -> bool {
-        !self.wait(timeout, |state| state.is_stopped || !state.is_held()) || self.is_stopped()
+        !self.wait(timeout, |state| state.is_stopped || state.hold().is_none()) || self.is_stopped()
     }
 
     /// Whether somebody wants to stop.
@@ -166,6 +200,11 @@ impl Gate {
             }
             state = self.wall.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    fn set(&self, why: Hold, door: Door) {
+        self.lock().doors[why as usize] = door;
+        self.wall.changed.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -226,6 +265,21 @@ mod tests {
             assert!(!gate.await_open(Duration::from_secs(600)));
         });
         assert!(gate.sibling().begin().is_ok());
+    }
+
+    #[test]
+    fn what_is_open_until_a_time_shuts_by_itself_also_before_who_is_through() {
+        let gate = Gate::default();
+        gate.open_until(Hold::Standby, Instant::now() + Duration::from_secs(600));
+        gate.begin().unwrap();
+        assert!(gate.confirm().is_ok() && !gate.is_held());
+        gate.open_until(Hold::Standby, Instant::now());
+        assert!(gate.begin().is_ok(), "it is through");
+        assert!(gate.confirm().is_err(), "and sends nothing any more");
+        assert!(gate.is_held() && gate.sibling().begin().is_err());
+        gate.open_until(Hold::Standby, Instant::now() + Duration::from_secs(600));
+        gate.stop();
+        assert!(gate.confirm().is_ok(), "who stops waits for it");
     }
 
     #[test]

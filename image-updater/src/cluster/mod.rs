@@ -6,11 +6,15 @@
 #[cfg(feature = "kube")]
 mod application;
 #[cfg(feature = "kube")]
+pub(crate) mod client;
+#[cfg(feature = "kube")]
 mod counted;
 #[cfg(feature = "kube")]
 mod deliver;
 #[cfg(feature = "kube")]
 mod events;
+#[cfg(feature = "kube")]
+pub(crate) mod lease;
 #[cfg(feature = "kube")]
 pub(crate) mod settings;
 #[cfg(feature = "kube")]

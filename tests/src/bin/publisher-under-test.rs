@@ -39,6 +39,7 @@ fn publish() -> Result<(), Error> {
         target: &Target::default(),
         authorship: &authorship,
         signer: None,
+        consent: None,
     };
     for _ in 0..times {
         let mut waiting = Waiting { random: &mut || 0, sleep: &mut |pause| thread::sleep(pause) };

@@ -37,7 +37,8 @@ fn publish(
     let mut pauses = Vec::new();
     let mut waiting = Waiting { random: &mut || 0, sleep: &mut |pause| pauses.push(pause) };
     let authorship = authorship();
-    let publisher = Publisher { mirror, remote, target, authorship: &authorship, signer: None };
+    let publisher =
+        Publisher { mirror, remote, target, authorship: &authorship, signer: None, consent: None };
     let published = publisher.publish(&mut waiting, edit);
     (published, pauses)
 }
@@ -52,7 +53,8 @@ fn publish_signed(
 ) -> Result<Published, Error> {
     let mut waiting = Waiting { random: &mut || 0, sleep: &mut |_| () };
     let authorship = authorship();
-    let publisher = Publisher { mirror, remote, target, authorship: &authorship, signer: Some(signer) };
+    let publisher =
+        Publisher { mirror, remote, target, authorship: &authorship, signer: Some(signer), consent: None };
     publisher.publish(&mut waiting, edit)
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use gitremote::{Change, ErrorKind, Mirror, Published, Target, Tree};
+use gitremote::{Change, Consent, Error, ErrorKind, Mirror, Published, Publisher, Target, Tree, Waiting};
 
-use super::{VALUES, bump, change, fails, on_disk, on_server, publish, pushed};
+use super::{VALUES, authorship, bump, change, fails, on_disk, on_server, publish, pushed};
 
 #[test]
 fn a_commit_is_pushed_over_https_and_from_the_disk() {
@@ -230,6 +230,34 @@ fn a_branch_beside_the_base_is_made_remade_and_left_to_others() {
     assert_eq!(config.subjects("image-updater/app"), subjects);
     assert_eq!(config.read("image-updater/app", "note.md").as_deref(), Some("mine"));
     config.check();
+}
+
+#[test]
+fn who_may_not_push_any_more_sends_nothing() {
+    let (_folder, config, remote, server) = on_server();
+    let (_other, on_disk, local) = on_disk();
+    let consent = Consent::new(|| Err(Error::new(ErrorKind::Unavailable, "another leads")));
+    for (config, remote) in [(&config, &remote), (&on_disk, &local)] {
+        let mirror = Mirror::temporary().unwrap();
+        let before = config.git(&["rev-parse", "main"]);
+        let publisher = Publisher {
+            mirror: &mirror,
+            remote,
+            target: &Target::default(),
+            authorship: &authorship(),
+            signer: None,
+            consent: Some(&consent),
+        };
+        let mut waiting = Waiting { random: &mut || 0, sleep: &mut |_| () };
+        let published = publisher.publish(&mut waiting, |tree| bump(tree, "1.1.0"));
+        fails(published, ErrorKind::Unavailable, "another leads");
+        assert_eq!(config.git(&["rev-parse", "main"]), before);
+    }
+    let posts = server.requests();
+    assert!(
+        !posts.iter().any(|request| request.starts_with("POST /git/config.git/git-receive-pack")),
+        "{posts:?}"
+    );
 }
 
 #[test]
