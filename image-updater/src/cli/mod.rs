@@ -6,6 +6,8 @@ mod cluster_flags;
 #[cfg(not(feature = "kube"))]
 #[path = "no_cluster.rs"]
 mod cluster_flags;
+#[cfg(feature = "kube")]
+mod cluster_jobs;
 mod completion;
 mod crds;
 mod discovery;

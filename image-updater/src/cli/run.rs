@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -16,7 +16,7 @@ use super::work::{cache, recorded};
 use crate::audit::AuditLog;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
-use crate::daemon::{self, Job, LogFormat, LogLevel, Metrics, Settings, Switchboard};
+use crate::daemon::{self, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::registries;
@@ -100,6 +100,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     let interval = arguments.interval(variables)?;
     let gate = Gate::default();
     let switchboard = Switchboard::new(&gate);
+    let metrics = Arc::new(Metrics::new());
     let settings = Settings {
         config: arguments.configuration(),
         interval,
@@ -107,15 +108,59 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
         once: arguments.once,
         listen: arguments.listen,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
-        metrics: Arc::new(Metrics::new()),
-        roster: None,
+        metrics: Arc::clone(&metrics),
+        roster: arguments.cluster.is_on().then(|| Roster::new(&gate)),
         random,
     };
-    let _cluster = arguments.cluster.read(variables)?;
+    let cluster = arguments.cluster.read(variables)?;
     let (format, level) = arguments.logs(variables)?;
     daemon::start_logs(format, level)?;
-    let load = move || jobs(&arguments, interval);
+    let of_cluster = of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
+    let of_cluster = Mutex::new(of_cluster);
+    let load = move || {
+        let mut jobs = jobs(&arguments, interval)?;
+        // Those of a single round are there from the beginning.
+        jobs.append(&mut of_cluster.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(jobs)
+    };
     daemon::run(settings, &gate, &switchboard, Box::new(load))
+}
+
+/// What is worked off of a cluster from the beginning.
+#[cfg(feature = "kube")]
+fn of_cluster(
+    arguments: &Arguments,
+    interval: Duration,
+    cluster: Option<crate::cluster::settings::Settings>,
+    settings: &Settings,
+    gate: &Gate,
+    switchboard: &Switchboard,
+) -> Result<Vec<Box<dyn Job>>> {
+    let (Some(cluster), Some(roster)) = (cluster, &settings.roster) else { return Ok(Vec::new()) };
+    let manner = super::cluster_jobs::Manner {
+        gate,
+        switchboard,
+        roster,
+        metrics: &settings.metrics,
+        recorded: arguments.tags_from.as_deref().map(recorded).transpose()?,
+        fresh_for: (interval / 2).min(AT_THE_SAME_TIME),
+        once: arguments.once,
+        is_dry: arguments.dry_run,
+    };
+    super::cluster_jobs::begin(cluster, manner)
+}
+
+/// Nothing, as no cluster can be asked.
+#[cfg(not(feature = "kube"))]
+fn of_cluster(
+    _: &Arguments,
+    _: Duration,
+    _: Option<std::convert::Infallible>,
+    _: &Settings,
+    _: &Gate,
+    _: &Switchboard,
+) -> Result<Vec<Box<dyn Job>>> {
+    Ok(Vec::new())
 }
 
 impl Arguments {

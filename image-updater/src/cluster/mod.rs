@@ -6,7 +6,9 @@
 #[cfg(feature = "kube")]
 mod application;
 #[cfg(feature = "kube")]
-pub(crate) mod client;
+mod client;
+#[cfg(feature = "kube")]
+mod controller;
 #[cfg(feature = "kube")]
 mod counted;
 #[cfg(feature = "kube")]
@@ -14,15 +16,25 @@ mod deliver;
 #[cfg(feature = "kube")]
 mod events;
 #[cfg(feature = "kube")]
-pub(crate) mod lease;
+mod flag;
+#[cfg(feature = "kube")]
+mod lease;
+#[cfg(feature = "kube")]
+mod resolve;
+#[cfg(feature = "kube")]
+mod secrets;
 #[cfg(feature = "kube")]
 pub(crate) mod settings;
 #[cfg(feature = "kube")]
 pub(crate) mod shard;
+#[cfg(feature = "kube")]
+mod site;
 mod source;
 #[cfg(feature = "kube")]
 mod status;
 mod vault;
+#[cfg(feature = "kube")]
+mod watch;
 #[cfg(feature = "kube")]
 mod witness;
 
@@ -36,14 +48,9 @@ use crate::deliver::{Delivered, Failed};
 use crate::gate::Gate;
 use crate::registries::SharedClient;
 use crate::work::Update;
-#[cfg(feature = "kube")]
-pub(crate) use counted::counted;
+pub(crate) use site::{Site, Surroundings};
 pub(crate) use source::{LiveSource, SourceField, print_of};
-#[cfg(feature = "kube")]
-pub(crate) use status::{Fault, Subject};
 pub(crate) use vault::{Kept, Vault};
-#[cfg(feature = "kube")]
-pub(crate) use witness::Reporter;
 
 /// A cluster as rounds see it.
 #[derive(Clone, Debug)]

@@ -131,6 +131,20 @@ impl RegistriesConf {
         Ok(Some(Registry { credentials, ..known.registry.clone() }))
     }
 
+    /// What is said of all registries.
+    ///
+    /// # Errors
+    /// If credentials are kept where they cannot be had from.
+    pub(crate) fn registries(&self) -> Result<Vec<Registry>> {
+        let registry = |known: &Known| {
+            let source = known.source.as_ref();
+            let credentials =
+                source.map(|named| named.value.credentials().map_err(|error| self.at(named.start, error)));
+            Ok(Registry { credentials: credentials.transpose()?, ..known.registry.clone() })
+        };
+        self.entries.iter().map(registry).collect()
+    }
+
     fn at(&self, start: u32, error: Error) -> Error {
         error.at(self.text.place(start))
     }

@@ -16,9 +16,8 @@ mod print;
 pub(crate) mod status;
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use crate::change::Named;
 use crate::config::Registry;
 use crate::crds::Definition;
 use crate::error::Error;
@@ -39,8 +38,6 @@ pub struct Found {
     pub warnings: Vec<Error>,
     /// The namespace of Argo CD, where the files are the objects of a cluster, whose Secrets can be read.
     live: Option<String>,
-    /// How many Applications each ImageUpdater is for.
-    matched: BTreeMap<Named, usize>,
     /// What is particular to the registries of each batch, where the batches are of several tenants.
     tenants: Vec<Vec<Registry>>,
     /// What is particular to the registry of the image that is read, until that is added.
@@ -160,11 +157,6 @@ impl Found {
         };
         let known = &mut self.tenants[index];
         known.extend(noted.filter(|noted| !known.contains(noted)));
-    }
-
-    /// For how many Applications an ImageUpdater is.
-    pub(crate) fn matched(&self, resource: &Named) -> usize {
-        self.matched.get(resource).copied().unwrap_or_default()
     }
 
     /// The batches, each with what is particular to its registries, in a cluster.

@@ -104,7 +104,6 @@ impl World<'_> {
         for (index, resource) in self.resources.iter().enumerate() {
             let Some(reference) = resource.reference_for(application) else { continue };
             is_named = true;
-            *found.matched.entry(resource.object.id.clone()).or_default() += 1;
             used[index].push(reference);
             match resource.claims(reference, application, found) {
                 Ok(of_resource) => claims.extend(of_resource.into_iter().map(|claim| (Some(index), claim))),

@@ -265,19 +265,39 @@ fn committed(
         ..Delivery::default()
     };
     if let Some(push) = &git.push {
-        if let Some(refspec) = &push.refspec {
-            let message = format!("`{}` is a refspec, and only branches are pushed", refspec.value);
-            return Err(object.refuse(refspec.start, message).hint("name a `branch` to push"));
+        if let Some(pushed) = &push.branch {
+            BranchTemplate::parse("branch", &pushed.value)
+                .map_err(|error| error.at(object.at(pushed.start)))?;
         }
-        if let Some(branch) = &push.branch {
-            BranchTemplate::parse("branch", &branch.value)
-                .map_err(|error| error.at(object.at(branch.start)))?;
+        let named = push.branch.as_ref().map(|branch| branch.value.as_str());
+        let meant = push.refspec.as_ref().map(|refspec| {
+            let at = |message: String| object.refuse(refspec.start, message).hint("name a `branch` to push");
+            meant(&refspec.value, named.unwrap_or(branch)).map_err(at)
+        });
+        let meant = meant.transpose()?;
+        if let (Some(one), Some(other), Some(refspec)) = (named, &meant, &push.refspec)
+            && one != other
+        {
+            let message = format!("`{one}` and `{other}` are two branches, and one is pushed");
+            return Err(object.refuse(refspec.start, message));
         }
-        let other = push.branch.as_ref().map(|branch| branch.value.clone()).filter(|name| name != branch);
+        let other = meant.or_else(|| named.map(str::to_owned)).filter(|name| name != branch);
         delivery.branch = other;
         delivery.options = push.options.iter().map(|(key, value)| option(key, value)).collect();
     }
     Ok(delivery)
+}
+
+/// The branch that a refspec pushes what was committed to. What is no branch leaves no trace of a push, so that the same
+/// would be pushed in every round.
+fn meant(refspec: &str, committed: &str) -> Result<String, String> {
+    let (from, to) =
+        refspec.strip_prefix('+').unwrap_or(refspec).split_once(':').unwrap_or((refspec, refspec));
+    if !["HEAD", committed].contains(&from.strip_prefix("refs/heads/").unwrap_or(from)) {
+        return Err(format!("`{from}` is not what is committed, which is `HEAD`"));
+    }
+    let branch = to.strip_prefix("refs/heads/").ok_or_else(|| format!("`{to}` is no branch"))?;
+    Ok(branch.to_owned())
 }
 
 fn option(key: &str, value: &str) -> String {
@@ -294,4 +314,27 @@ fn path_of(automation: &Parsed<ImageUpdateAutomation>) -> Result<String> {
         .ok_or_else(|| {
             automation.object.refuse(*start, format!("`{}` leads out of the repository", update.path))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refspec_to_a_branch_is_that_branch() {
+        for (refspec, branch) in [
+            ("HEAD:refs/heads/bot", Ok("bot")),
+            ("+refs/heads/main:refs/heads/a/b", Ok("a/b")),
+            ("refs/heads/main", Ok("main")),
+            ("HEAD:refs/for/main", Err("`refs/for/main` is no branch")),
+            (
+                "refs/heads/other:refs/heads/x",
+                Err("`refs/heads/other` is not what is committed, which is `HEAD`"),
+            ),
+            ("main", Err("`main` is no branch")),
+        ] {
+            let read = meant(refspec, "main");
+            assert_eq!(read.as_deref().map_err(String::as_str), branch, "{refspec}");
+        }
+    }
 }

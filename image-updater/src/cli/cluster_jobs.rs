@@ -1,0 +1,49 @@
+//! What `run` works off of a cluster.
+//!
+//! In: settings. Out: jobs that come and go with what is in the cluster, or those of one round.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::rounds::{Rounds, Source};
+use super::work::{Recorded, cache};
+use crate::cluster::settings::Settings;
+use crate::cluster::{Mailbox, Site, Surroundings};
+use crate::daemon::{Job, Metrics, Roster, Switchboard};
+use crate::error::Result;
+use crate::gate::Gate;
+use crate::registries::ClientPool;
+
+/// How jobs of a cluster are run.
+pub(super) struct Manner<'m> {
+    pub(super) gate: &'m Gate,
+    pub(super) switchboard: &'m Switchboard,
+    pub(super) roster: &'m Roster,
+    pub(super) metrics: &'m Arc<Metrics>,
+    pub(super) recorded: Option<Recorded>,
+    pub(super) fresh_for: Duration,
+    pub(super) once: bool,
+    pub(super) is_dry: bool,
+}
+
+/// Begins to work off a cluster. For one round these are all jobs; else they come as what is in it is seen.
+///
+/// # Errors
+/// Where it cannot be reached, or for one round not be seen.
+pub(super) fn begin(settings: Settings, manner: Manner<'_>) -> Result<Vec<Box<dyn Job>>> {
+    let Manner { gate, switchboard, roster, metrics, recorded, fresh_for, once, is_dry } = manner;
+    let cache = cache();
+    let around = Surroundings { gate, switchboard, roster, metrics, cache: cache.clone(), fresh_for };
+    let site = Site::connect(settings, &around)?;
+    let cluster = site.cluster(&around);
+    let client = ClientPool::new(cache, fresh_for).client_for(&[])?;
+    let make_job = move |place: String, mailbox: Mailbox| -> Box<dyn Job> {
+        let source = Source::Cluster { place, mailbox };
+        let (client, recorded) = (Arc::clone(&client), recorded.clone());
+        Box::new(Rounds::new(source, client, recorded, fresh_for, is_dry, Some(cluster.clone())))
+    };
+    let mut controller = site.controller(&around, Box::new(make_job))?;
+    let jobs = if once { controller.jobs()? } else { Vec::new() };
+    controller.run()?;
+    Ok(jobs)
+}

@@ -1,0 +1,213 @@
+//! Works off a cluster, from its objects to its jobs.
+//!
+//! ```text
+//! watch      what is in the cluster, as texts                                watch.rs, secrets.rs
+//! resolve    what there is to do by it, for this shard                       resolve.rs, the dialects
+//! assign     a job for each repository; those that are there get news        here
+//! work       rounds, as for any configuration                                daemon, cli/rounds.rs
+//! tell       the objects, what became of their images                        status, events.rs
+//! ```
+//!
+//! In: settings, and what makes a job. Out: jobs that come, change and go with what is in the cluster. Refused: to begin
+//! before all has been seen once, and to push while the API has not answered for a while, as what is known then may be
+//! wrong by now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+
+use super::resolve::{Resolved, Resolver};
+use super::watch::Store;
+use super::witness::Reporter;
+use super::{Letter, Mailbox};
+use crate::config::{Config, Registry};
+use crate::daemon::{Job, Roster, Switchboard};
+use crate::error::{Error, ErrorKind, Result};
+use crate::gate::{Gate, Hold};
+use crate::registries::{self, ClientPool};
+use crate::work::Batch;
+
+/// What changes together is resolved together.
+const TOGETHER: Duration = Duration::from_millis(150);
+
+/// How often it is looked how the API does.
+const TICK: Duration = Duration::from_secs(1);
+
+/// For how long what is known counts while the API does not answer.
+const TRUST: Duration = Duration::from_secs(15);
+
+/// How long a single round waits for what is in the cluster.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Makes a job of what there is to do at a place.
+pub(crate) type MakeJob = dyn Fn(String, Mailbox) -> Box<dyn Job> + Send + Sync;
+
+/// Works off a cluster.
+pub(crate) struct Controller {
+    pub(super) store: Arc<Store>,
+    pub(super) resolver: Resolver,
+    pub(super) reporter: Reporter,
+    /// What counts for all registries, whatever objects say.
+    pub(super) registries: Vec<Registry>,
+    pub(super) clients: ClientPool,
+    /// What commits are like where objects do not say.
+    pub(super) defaults: Config,
+    pub(super) make_job: Box<MakeJob>,
+    pub(super) gate: Gate,
+    pub(super) switchboard: Switchboard,
+    pub(super) roster: Roster,
+    pub(super) posts: BTreeMap<String, Mailbox>,
+    /// What was said that may not be meant.
+    pub(super) warned: BTreeSet<String>,
+    /// What all tasks run on.
+    pub(super) _runtime: Runtime,
+}
+
+impl Controller {
+    /// Goes on for as long as the process lives, on a thread of its own.
+    ///
+    /// # Errors
+    /// Where there are no threads.
+    pub(crate) fn run(mut self) -> Result<()> {
+        let work = move || {
+            while !self.gate.is_stopped() {
+                if self.store.changed.take_down(TICK) && !self.gate.pause(TOGETHER) {
+                    self.catch_up();
+                }
+                self.mind_the_api();
+            }
+        };
+        let thread = thread::Builder::new().name("cluster".to_owned()).spawn(work);
+        let refused = |error| Error::new(ErrorKind::Environment, format!("cannot start a thread: {error}"));
+        thread.map(drop).map_err(refused)
+    }
+
+    /// The jobs of what is in the cluster now.
+    ///
+    /// # Errors
+    /// Where it cannot be seen in time.
+    pub(crate) fn jobs(&mut self) -> Result<Vec<Box<dyn Job>>> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(objects) = self.store.snapshot() {
+                let resolved = self.resolver.resolve(&objects);
+                return Ok(self.assign(resolved));
+            }
+            if Instant::now() > deadline || self.gate.is_stopped() {
+                return Err(Error::new(
+                    ErrorKind::Environment,
+                    "the API server does not show what is in the cluster",
+                )
+                .hint("see the log for what it refuses"));
+            }
+            self.store.changed.take_down(TICK);
+        }
+    }
+
+    /// Has what there is to do now worked off.
+    fn catch_up(&mut self) {
+        let Some(objects) = self.store.snapshot() else { return };
+        let resolved = self.resolver.resolve(&objects);
+        for job in self.assign(resolved) {
+            self.roster.begin(job);
+        }
+    }
+
+    /// Gives jobs what they have to do; the new ones are returned.
+    fn assign(&mut self, resolved: Resolved) -> Vec<Box<dyn Job>> {
+        let Resolved { places, subjects, warnings } = resolved;
+        let updates = places.values().flatten().flat_map(|(batch, _)| &batch.updates);
+        self.reporter.resolved(subjects, updates);
+        self.warn(&warnings);
+        let gone = self.posts.extract_if(.., |place, _| !places.contains_key(place));
+        gone.for_each(|(place, _)| self.roster.end(&place));
+        let mut new = Vec::new();
+        for (place, batches) in places {
+            let letter = self.letter(batches);
+            match self.posts.get(&place) {
+                Some(mailbox) => {
+                    put(mailbox, letter);
+                    self.switchboard.ring(&place);
+                }
+                None => {
+                    let mailbox = Mailbox::default();
+                    put(&mailbox, letter);
+                    new.push((self.make_job)(place.clone(), Arc::clone(&mailbox)));
+                    self.posts.insert(place, mailbox);
+                }
+            }
+        }
+        new
+    }
+
+    /// Says once what may not be meant.
+    fn warn(&mut self, warnings: &[Error]) {
+        let now: BTreeSet<String> = warnings.iter().map(ToString::to_string).collect();
+        now.difference(&self.warned).for_each(|warning| tracing::warn!("{warning}"));
+        self.warned = now;
+    }
+
+    /// What a job is told. What is wrong with a registry's settings leaves out who says it.
+    fn letter(&self, batches: Vec<(Batch, Vec<Registry>)>) -> Letter {
+        let mut letter = Letter::default();
+        for (mut batch, own) in batches {
+            batch.delivery.fill_from(&self.defaults.batch.delivery);
+            let registries = self.registries_of(own);
+            match self.clients.client_for(&registries) {
+                Ok(client) => {
+                    let config = Config {
+                        signing_keys: self.defaults.signing_keys.clone(),
+                        ..Config::of_dialect(batch, registries)
+                    };
+                    letter.works.push((config, client));
+                }
+                Err(error) => letter.remarks.faults.push(error),
+            }
+        }
+        letter
+    }
+
+    /// What is said of registries by objects, and besides.
+    fn registries_of(&self, own: Vec<Registry>) -> Vec<Registry> {
+        let is_new = |registry: &&Registry| !own.iter().any(|known| known.prefix == registry.prefix);
+        let general: Vec<Registry> = self.registries.iter().filter(is_new).cloned().collect();
+        // How its registry is spoken to counts for an image that has credentials of its own, too.
+        let with_general = |own: Registry| {
+            let repository = own.prefix.parse().ok();
+            let best = repository.and_then(|repository| registries::best(&self.registries, &repository));
+            match best {
+                Some(best) => Registry {
+                    prefix: own.prefix,
+                    plain_http: own.plain_http || best.plain_http,
+                    credentials: own.credentials.or_else(|| best.credentials.clone()),
+                    ..best.clone()
+                },
+                None => own,
+            }
+        };
+        own.into_iter().map(with_general).chain(general).collect()
+    }
+
+    /// What was last seen of the cluster counts for a while only.
+    fn mind_the_api(&self) {
+        let is_away = self.store.away().is_some_and(|away| away > TRUST);
+        match (is_away, self.gate.is_held_for(Hold::Silence)) {
+            (true, false) => {
+                tracing::warn!("the API server does not answer, so nothing is pushed until it does");
+                self.gate.hold(Hold::Silence);
+            }
+            (false, true) => {
+                tracing::info!("the API server answers again");
+                self.gate.open(Hold::Silence);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn put(mailbox: &Mutex<Option<Letter>>, letter: Letter) {
+    *mailbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(letter);
+}
