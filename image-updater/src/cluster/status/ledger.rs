@@ -101,7 +101,8 @@ impl Ledger {
             }
             accounts.insert(owner, account);
         }
-        self.accounts = accounts;
+        // Those that are gone are to be let go of.
+        touched.extend(std::mem::replace(&mut self.accounts, accounts).into_keys());
         touched
     }
 
