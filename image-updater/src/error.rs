@@ -167,6 +167,20 @@ impl From<registry::Error> for Error {
     }
 }
 
+impl From<cosign::Error> for Error {
+    fn from(error: cosign::Error) -> Self {
+        let kind = match error.kind() {
+            cosign::ErrorKind::Registry(registry::ErrorKind::Disk) => ErrorKind::Environment,
+            _ => ErrorKind::Input,
+        };
+        let ours = Self::new(kind, error.message());
+        match error.help() {
+            Some(help) => ours.hint(help),
+            None => ours,
+        }
+    }
+}
+
 impl From<gitremote::Error> for Error {
     fn from(error: gitremote::Error) -> Self {
         let ours = Self::input(error.message());

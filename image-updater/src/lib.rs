@@ -40,6 +40,7 @@ pub mod round;
 mod set;
 mod table;
 pub mod tags;
+mod trust;
 pub mod work;
 
 pub use account::GithubApp;

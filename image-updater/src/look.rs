@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use cosign::Verified;
 use registry::{Client, Digest, Platform, Repository, TagList, Wanted};
 
 use crate::choose::{Question, Rules};
@@ -20,6 +21,8 @@ use crate::decision::{Decision, Outcome};
 use crate::error::{Error, Result};
 use crate::filter::{Gap, Lack};
 use crate::tags::Tag;
+use crate::trust::Keyring;
+use crate::work::Verification;
 
 /// How many tags of one image are asked about at once; the client bounds what a host gets.
 const AT_ONCE: usize = 8;
@@ -36,6 +39,8 @@ pub struct Look<'c> {
     known: Mutex<HashMap<View, Arc<Mutex<Known>>>>,
     digests: Mutex<HashMap<(Repository, String), Shared<Digest>>>,
     labels: Mutex<HashMap<String, Shared<BTreeMap<String, String>>>>,
+    keyring: Keyring,
+    verified: Mutex<HashMap<(String, Verification), Shared<Verified>>>,
     listener: Option<Listener<'c>>,
     /// Whether what the cache knows is enough where nothing could come of asking.
     spares: bool,
@@ -75,6 +80,8 @@ impl<'c> Look<'c> {
             known: Mutex::default(),
             digests: Mutex::default(),
             labels: Mutex::default(),
+            keyring: Keyring::default(),
+            verified: Mutex::default(),
             listener: None,
             spares: false,
         }
@@ -90,6 +97,8 @@ impl<'c> Look<'c> {
             known: Mutex::default(),
             digests: Mutex::default(),
             labels: Mutex::default(),
+            keyring: Keyring::default(),
+            verified: Mutex::default(),
             listener: None,
             spares: false,
         }
@@ -99,6 +108,13 @@ impl<'c> Look<'c> {
     #[must_use]
     pub fn heard_by(mut self, listener: &'c (dyn Fn(&Decision) + Sync)) -> Self {
         self.listener = Some(Listener(listener));
+        self
+    }
+
+    /// Has signatures held against these keys.
+    #[must_use]
+    pub(crate) fn trusting(mut self, keyring: Keyring) -> Self {
+        self.keyring = keyring;
         self
     }
 
@@ -231,6 +247,29 @@ impl<'c> Look<'c> {
     /// Where they cannot be had.
     pub(crate) fn names(&self, repository: &Repository) -> Result<Vec<String>> {
         Ok(self.list(repository)?.into_iter().map(|tag| tag.name).collect())
+    }
+
+    /// By which key a version is signed. Of one without a digest, what its tag is at present has to be.
+    ///
+    /// # Errors
+    /// Where it does not count as signed, or that cannot be found out.
+    pub(crate) fn verify(
+        &self,
+        repository: &Repository,
+        tag: &str,
+        digest: Option<&str>,
+        verification: &Verification,
+    ) -> Result<Verified> {
+        let Some(client) = self.client else {
+            let message = format!("`{repository}:{tag}` has to be signed, which no list of tags tells");
+            return Err(Error::input(message).hint("have registries asked instead"));
+        };
+        let keys = self.keyring.keys(verification)?;
+        let digest = digest.map_or_else(|| self.digest(repository, tag), |digest| Ok(digest.parse()?))?;
+        let key = (repository.with_digest(digest.clone()).to_string(), verification.clone());
+        let shared = Arc::clone(lock(&self.verified).entry(key).or_default());
+        let ask = || Ok(cosign::verify(client, repository, &digest, &keys)?);
+        lock(&shared).get_or_insert_with(ask).clone()
     }
 
     fn list(&self, repository: &Repository) -> Result<Vec<Tag>> {

@@ -3,6 +3,7 @@
 //! ```text
 //! seek      which files an image stands in, and at which versions     files
 //! decide    which tag is chosen, for all images side by side          registries
+//! prove     whether it is signed, where it has to be                  registries
 //! edit      the files' new texts, image by image                      nothing
 //! ```
 //!
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cosign::Verified;
 use jiff::Timestamp;
 
 use crate::change::{Change, Named, Version};
@@ -233,7 +235,11 @@ impl Round<'_> {
                 }
                 (Some(Ok(sought)), Some(Ok(choice))) => {
                     let warnings = choice.warnings.clone();
-                    (sought.edit(choice, &mut texts, is_held).unwrap_or_else(Outcome::Failed), warnings)
+                    let prove = |sought: &Sought<'_>, choice: &Choice| self.prove(sought, choice);
+                    (
+                        sought.edit(choice, &mut texts, is_held, &prove).unwrap_or_else(Outcome::Failed),
+                        warnings,
+                    )
                 }
             };
             let report = Report::of(update, outcome, warnings);
@@ -311,6 +317,10 @@ impl Round<'_> {
             };
             choice.digest = Some(digest);
         }
+        if sought.may_be_written(&choice) {
+            // It is asked for again when it is written; here all images are asked about side by side.
+            let _ = self.prove(sought, &choice);
+        }
         if self.with_labels {
             self.read_labels(sought, &mut choice);
         }
@@ -319,6 +329,17 @@ impl Round<'_> {
 }
 
 impl Round<'_> {
+    /// By which key what is chosen is signed, where it has to be.
+    ///
+    /// # Errors
+    /// Where it has to be and does not count as signed.
+    fn prove(&self, sought: &Sought<'_>, choice: &Choice) -> Result<Option<Verified>> {
+        let (Some(verification), Some(tag)) = (&sought.update.verification, &choice.tag) else {
+            return Ok(None);
+        };
+        self.look.verify(&sought.repository, tag, choice.digest.as_deref(), verification).map(Some)
+    }
+
     /// Labels of the version that is chosen and of the one that stands, if they differ. Nothing depends on them but
     /// words, so that an image without any, or one that is gone, has none.
     fn read_labels(&self, sought: &Sought<'_>, choice: &mut Choice) {

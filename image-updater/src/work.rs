@@ -196,14 +196,14 @@ pub(crate) fn image_updater(owners: &[Owner]) -> Option<&Named> {
 }
 
 /// Who has to have signed a version: whoever has one of these keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Verification {
     /// Public keys of Cosign.
     pub keys: Vec<KeyPlace>,
 }
 
 /// Where a public key is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyPlace {
     /// In the configuration itself, in PEM.
     Text(String),

@@ -31,6 +31,7 @@ use crate::files::NoFiles;
 use crate::gate::Gate;
 use crate::registries::{self, SharedClient};
 use crate::round::Round;
+use crate::trust::Keyring;
 use crate::work::{Batch, Files, Update};
 
 /// How many of the repositories that are written for one document are at it at once.
@@ -272,7 +273,8 @@ impl Rounds {
         call: &Call<'_>,
     ) -> Result<Delivered, Failed> {
         let now = clock()?;
-        let look = work.look().heard_by(call.listener);
+        let vault = self.cluster.as_ref().map(|cluster| Arc::clone(&cluster.vault));
+        let look = work.look().trusting(Keyring::with(vault)).heard_by(call.listener);
         let Batch { files, delivery, .. } = &work.config.batch;
         let with_request = delivery.pull_request.is_some() && !self.is_dry;
         let with_labels = !self.is_dry && (with_request || delivery.names_labels());

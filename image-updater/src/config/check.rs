@@ -19,7 +19,7 @@ use crate::error::{Error, Place, Result};
 use crate::forge::{BodyTemplate, MergeMethod};
 use crate::input;
 use crate::message::{BranchTemplate, MessageTemplate};
-use crate::work::{self, Delivery, Files, Spot, SpotPaths};
+use crate::work::{self, Delivery, Files, Spot, SpotPaths, Verification};
 use yamlserde::{Placed, Text};
 
 /// Checks what a type alone cannot, and tells where it is wrong.
@@ -29,7 +29,7 @@ pub(super) struct Checker<'t> {
 }
 
 impl Checker<'_> {
-    fn at(self, start: u32) -> impl Fn(Error) -> Error {
+    pub(super) fn at(self, start: u32) -> impl Fn(Error) -> Error {
         move |error| error.at(self.text.place(start))
     }
 
@@ -176,7 +176,11 @@ impl Checker<'_> {
         self.at(start)(error)
     }
 
-    pub(super) fn updates(self, updates: &[Placed<file::Update>]) -> Result<Vec<work::Update>> {
+    pub(super) fn updates(
+        self,
+        updates: &[Placed<file::Update>],
+        everywhere: Option<&Verification>,
+    ) -> Result<Vec<work::Update>> {
         let (mut work, mut names) = (Vec::new(), HashSet::new());
         for Placed { value: update, start } in updates {
             if update.images.is_empty() {
@@ -191,7 +195,8 @@ impl Checker<'_> {
                 if name.is_some_and(|name| !names.insert(name)) {
                     return Err(self.at(image.start)(Error::input("another image has the same name")));
                 }
-                work.push(self.image(update, image, interval)?);
+                let verification = self.nearest(update, &image.value, everywhere)?;
+                work.push(work::Update { verification, ..self.image(update, image, interval)? });
             }
         }
         Ok(work)

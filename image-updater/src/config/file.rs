@@ -32,6 +32,8 @@ pub(super) struct File {
     /// Files and folders of the repository with what is written for Flux or Argo CD Image Updater, which is done too.
     #[serde(default)]
     pub(super) discover: Vec<Placed<String>>,
+    /// What has to have signed images before they are written, where neither an update nor an image says.
+    pub(super) verify: Option<Placed<Verify>>,
     /// Which images are looked at, and where they are written.
     pub(super) updates: Option<Vec<Placed<Update>>>,
 }
@@ -108,6 +110,17 @@ impl Credentials {
             Self::File(path) => Self::File(within(folder, path)),
             Self::DockerConfig(path) => Self::DockerConfig(within(folder, path)),
             Self::Env(_) | Self::Command(_) => self,
+        }
+    }
+}
+
+impl Verify {
+    /// Has its files looked for in a folder.
+    pub(super) fn locate(&mut self, folder: &Path) {
+        for key in &mut self.cosign_keys {
+            if let CosignKey::File(path) = &mut key.value {
+                *path = within(folder, std::mem::take(path));
+            }
         }
     }
 }
@@ -304,8 +317,38 @@ pub(super) struct Update {
     /// Where they are written, where an image does not say.
     #[serde(default)]
     pub(super) targets: Vec<Placed<Target>>,
+    /// What has to have signed them before they are written, where an image does not say.
+    pub(super) verify: Option<Placed<Verify>>,
     /// The images.
     pub(super) images: Vec<Placed<Image>>,
+}
+
+/// What has to have signed an image before it is written. The nearest one counts.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Verify {
+    /// Set it to false for what cannot be signed.
+    #[serde(default = "yes")]
+    pub(super) enabled: bool,
+    /// Public keys, with one of which Cosign has to have signed.
+    #[serde(default)]
+    pub(super) cosign_keys: Vec<Placed<CosignKey>>,
+}
+
+/// Where a public key is kept.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum CosignKey {
+    /// A file that holds it, in PEM.
+    File(String),
+    /// It itself, in PEM.
+    Pem(String),
+    /// A Secret of the cluster, as `NAMESPACE/NAME#KEY`.
+    Secret(String),
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -323,6 +366,8 @@ pub(super) struct Image {
     /// With `pinDigest`: a digest stays as long as its tag does, also when that is pushed again.
     #[serde(default)]
     pub(super) keep_digest: bool,
+    /// What has to have signed it before it is written.
+    pub(super) verify: Option<Placed<Verify>>,
     /// Where it is written.
     pub(super) targets: Option<Vec<Placed<Target>>>,
 }

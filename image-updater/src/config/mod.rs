@@ -8,6 +8,7 @@
 mod check;
 mod file;
 mod registries_conf;
+mod verification;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use yamltree::Node;
 use crate::account::GithubApp;
 use crate::error::{Error, Result};
 use crate::input;
-use crate::work::{Batch, Delivery, Files};
+use crate::work::{Batch, Delivery, Files, Verification};
 use check::Checker;
 pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
 pub(crate) use registries_conf::{NamedSource, RegistriesConf};
@@ -39,6 +40,8 @@ pub struct Config {
     pub git_authorities: Option<PathBuf>,
     /// Where the token of the forge is kept.
     pub forge_token: Option<Credentials>,
+    /// What has to have signed images that do not say it themselves.
+    pub verification: Option<Verification>,
     /// What there is to do.
     pub batch: Batch,
     /// Where in the files of the batch there is more to do, in the words of other tools.
@@ -75,6 +78,7 @@ impl Config {
             git_authorities: None,
             git_credentials: None,
             github_app: None,
+            verification: None,
             batch,
             discover: Vec::new(),
         }
@@ -94,6 +98,10 @@ impl Config {
             |registry: &&Registry| !self.registries.iter().any(|known| known.prefix == registry.prefix);
         let mut all = self.registries.clone();
         all.extend(registries.iter().filter(is_known).cloned());
+        // Whoever writes to the repository cannot do without what is asked for here.
+        for update in &mut batch.updates {
+            update.verification = update.verification.take().or_else(|| self.verification.clone());
+        }
         if !is_same_server(&batch.files, &self.batch.files) {
             return Self::of_dialect(batch, all);
         }
@@ -133,7 +141,8 @@ impl Config {
             let error = Error::input("missing field `updates`").at(text.place(start));
             return Err(error.hint("or `discover` what is written for Flux or Argo CD Image Updater"));
         }
-        let updates = checker.updates(file.updates.as_deref().unwrap_or_default())?;
+        let verification = checker.verification(file.verify.as_ref())?.flatten();
+        let updates = checker.updates(file.updates.as_deref().unwrap_or_default(), verification.as_ref())?;
         let git = file.git.map(|git| git.value);
         let request = git.as_ref().and_then(|git| git.pull_request.as_ref());
         Ok(Self {
@@ -143,6 +152,7 @@ impl Config {
             github_app: git.as_ref().and_then(github_app),
             git_authorities: git.as_ref().and_then(|git| git.ca_file.as_ref()).map(PathBuf::from),
             git_credentials: git.and_then(|git| git.credentials),
+            verification,
             batch: Batch { files, delivery, updates },
             discover,
         })
@@ -185,6 +195,14 @@ fn locate(file: &mut file::File, folder: &Path) {
     if let Some(git) = &mut file.git {
         git.value.locate(folder);
     }
+    let updates = file.updates.iter_mut().flatten().map(|update| &mut update.value);
+    let of_updates = updates.flat_map(|update| {
+        let images = update.images.iter_mut().filter_map(|image| image.value.verify.as_mut());
+        update.verify.as_mut().into_iter().chain(images)
+    });
+    for verify in file.verify.as_mut().into_iter().chain(of_updates) {
+        verify.value.locate(folder);
+    }
 }
 
 /// The JSON schema of the file.
@@ -200,7 +218,7 @@ mod tests {
     use super::*;
     use crate::change::Named;
     use crate::forge::MergeMethod;
-    use crate::work;
+    use crate::work::{self, KeyPlace};
 
     const FULL: &str = include_str!("../../../testdata/image-updater/config/full.yaml");
     const SCHEMA: &str = include_str!("../../schema.json");
@@ -239,12 +257,41 @@ mod tests {
         assert_eq!(names, ["registry.example.com/shop/web", "worker", "nginx"]);
         assert_eq!(updates[0].criteria.semver_constraint.as_deref(), Some("1.20"));
         assert_eq!(updates[0].interval, Some(Duration::from_secs(300)));
-        assert_eq!(updates[0].place.to_string(), "image-updater.yaml:46:5");
+        assert_eq!(updates[0].place.to_string(), "image-updater.yaml:50:5");
         assert_eq!(updates[1].criteria.strategy, "digest");
         assert_eq!(updates[1].watched.as_deref(), Some("main"));
         assert!(updates[1].pins_digest && updates[2].suspended);
         assert_eq!(updates[1].spots[0].paths.digest.as_deref(), Some("worker.image.digest"));
         assert_eq!(updates[2].spots[0].policy.as_deref(), Some("flux-system:nginx"));
+    }
+
+    #[test]
+    fn the_nearest_verification_counts_and_none_is_one() {
+        let keys = |update: &work::Update| update.verification.clone().map(|verification| verification.keys);
+        let config = parse(FULL).unwrap();
+        let secret = Named { namespace: "signing".to_owned(), name: "cosign".to_owned() };
+        let everywhere = vec![
+            KeyPlace::File(PathBuf::from("keys/cosign.pub")),
+            KeyPlace::Secret { secret, key: "cosign.pub".to_owned() },
+        ];
+        let updates = &config.batch.updates;
+        assert_eq!(keys(&updates[0]), Some(everywhere.clone()));
+        assert!(
+            matches!(keys(&updates[1]).as_deref(), Some([KeyPlace::Text(pem)]) if pem.contains("BEGIN PUBLIC KEY"))
+        );
+        assert_eq!(keys(&updates[2]), None);
+        // What is found in the repository cannot do without, and may ask for more.
+        let batch = Batch {
+            updates: vec![updates[2].clone(), updates[1].clone()],
+            files: Files::Folder(PathBuf::from("elsewhere")),
+            ..config.batch.clone()
+        };
+        let found = config.with_found(batch, &[]).batch.updates;
+        assert_eq!(keys(&found[0]), Some(everywhere));
+        assert_eq!(keys(&found[1]), keys(&updates[1]));
+        let located = Config::parse(FULL, "c.yaml", PathBuf::from("/conf")).unwrap();
+        let first = &located.verification.unwrap().keys[0];
+        assert_eq!(*first, KeyPlace::File(PathBuf::from("/conf/keys/cosign.pub")));
     }
 
     #[test]
@@ -314,6 +361,9 @@ mod tests {
         let policy = |policy: &str| {
             one(&format!("{{image: nginx, targets: [{{kind: manifest, path: a}}], policy: {{{policy}}}}}"))
         };
+        let verify = |verify: &str| {
+            one(&format!("{{image: nginx, targets: [{{kind: manifest, path: a}}], verify: {verify}}}"))
+        };
         for (text, place, message) in [
             (format!("{head}{update}extra: 1\n"), "7:1", "unknown field `extra`"),
             (head.to_owned(), "1:1", "missing field `updates`"),
@@ -342,6 +392,18 @@ mod tests {
                 "5:5",
                 "`pinDigest`",
             ),
+            (verify("{}"), "5:66", "a verification needs `cosignKeys`"),
+            (verify("{enabled: true, cosignKeys: []}"), "5:66", "a verification needs `cosignKeys`"),
+            (
+                verify("{cosignKeys: [{pem: x}]}"),
+                "5:80",
+                "the key in the configuration has no public key in PEM",
+            ),
+            (verify("{cosignKeys: [{secret: a}]}"), "5:80", "`a` is no key of a Secret"),
+            (verify("{cosignKeys: [{secret: 'a/b'}]}"), "5:80", "`a/b` is no key of a Secret"),
+            (verify("{cosignKeys: [{secret: 'a/b#'}]}"), "5:80", "`a/b#` is no key of a Secret"),
+            (verify("{cosignKeys: [{secret: 'a/b/c#d'}]}"), "5:80", "`a/b/c#d` is no key of a Secret"),
+            (verify("{cosignKeys: [{url: x}]}"), "5:81", "unknown variant `url`"),
             (policy("order: up"), "5:74", "unknown variant `up`"),
             (format!("{head}git: {{branch: main}}\n{update}"), "3:6", "no `url`"),
             (

@@ -10,7 +10,7 @@ use crate::change::Named;
 use crate::config::{Credentials, Registry};
 use crate::criteria::{Criteria, Order, Scope};
 use crate::error::{Error, Result};
-use crate::work::{Batch, Delivery, Files, PullRequest, Spot, Update, Words};
+use crate::work::{Batch, Delivery, Files, KeyPlace, PullRequest, Spot, Update, Words};
 
 type Entries = Vec<(String, New)>;
 
@@ -143,8 +143,21 @@ fn image(update: &Update) -> New {
     }
     put_bool(&mut entries, "pinDigest", update.pins_digest);
     put_bool(&mut entries, "keepDigest", update.keeps_digest);
+    if let Some(verification) = &update.verification {
+        let mut keys = Entries::new();
+        put_list(&mut keys, "cosignKeys", verification.keys.iter().map(key).collect());
+        entries.push(("verify".to_owned(), New::Mapping(keys)));
+    }
     put_list(&mut entries, "targets", update.spots.iter().map(target).collect());
     New::Mapping(entries)
+}
+
+fn key(place: &KeyPlace) -> New {
+    New::Mapping(vec![match place {
+        KeyPlace::Text(pem) => text("pem", pem),
+        KeyPlace::File(path) => text("file", &path.display().to_string()),
+        KeyPlace::Secret { secret, key } => text("secret", &format!("{}#{key}", named(secret))),
+    }])
 }
 
 fn policy(criteria: &Criteria) -> Entries {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use cosign::Verified;
 use jiff::Timestamp;
 use registry::Repository;
 
@@ -56,6 +57,9 @@ impl Choice {
         Changed { digest, labels, created: self.created, ..Changed::of_tag(tag) }
     }
 }
+
+/// By which key an image's choice is signed, where it has to be.
+pub(super) type Prove<'p> = &'p dyn Fn(&Sought<'_>, &Choice) -> Result<Option<Verified>>;
 
 /// An image with its places.
 pub(super) struct Sought<'b> {
@@ -164,12 +168,20 @@ impl<'b> Sought<'b> {
         self.standing.iter().any(is_other).then_some(standing)
     }
 
-    /// Writes the chosen version into the texts, everywhere or nowhere.
+    /// Whether what is chosen may come to be written, as far as it can be told before.
+    pub(super) fn may_be_written(&self, choice: &Choice) -> bool {
+        let Some(tag) = &choice.tag else { return false };
+        let is_other = self.standing.is_empty() || self.replaced(tag, choice.digest.as_deref()).is_some();
+        is_other && !self.update.spots.is_empty() && !self.is_running(&choice.version(tag))
+    }
+
+    /// Writes the chosen version into the texts, everywhere or nowhere, if it is proven to be signed where it has to be.
     pub(super) fn edit(
         self,
         choice: Choice,
         texts: &mut Texts<'_>,
         is_held: &dyn Fn(&Change) -> bool,
+        prove: Prove<'_>,
     ) -> Result<Outcome> {
         let Some(tag) = &choice.tag else { return Ok(Outcome::NoChoice(choice.reason)) };
         let new = choice.version(tag);
@@ -178,41 +190,59 @@ impl<'b> Sought<'b> {
         }
         let version = Version::parse(&format!("{}:{}", self.update.image, new.full()))?;
         let before = texts.snapshot(self.places.iter().map(|place| place.path.as_str()));
-        let edits = match self.write(&version, &new, texts) {
-            Ok(edits) => edits,
-            Err(error) => {
-                texts.restore(before);
-                return Err(error);
+        let outcome = self.write(&version, &new, texts).and_then(|edits| {
+            if edits.is_empty() {
+                return Ok(Outcome::Current(new.full()));
             }
-        };
-        if edits.is_empty() {
-            return Ok(Outcome::Current(new.full()));
+            self.outcome(&choice, new, edits, is_held, prove)
+        });
+        if !matches!(outcome, Ok(Outcome::Changed(_))) {
+            texts.restore(before);
         }
+        outcome
+    }
+
+    /// What an image comes to whose texts would change.
+    fn outcome(
+        &self,
+        choice: &Choice,
+        new: Changed,
+        edits: Vec<Edit>,
+        is_held: &dyn Fn(&Change) -> bool,
+        prove: Prove<'_>,
+    ) -> Result<Outcome> {
+        let mut change = Change {
+            image: self.repository.to_string(),
+            alias: Some(self.update.name.clone()).filter(|name| *name != self.update.image),
+            application: self.update.application.clone(),
+            old: self.old(choice),
+            new,
+            edits,
+            reason: choice.reason.clone(),
+        };
+        if is_held(&change) {
+            return Ok(Outcome::Held { at: change.old.full(), version: change.new.full() });
+        }
+        if let Some(verified) = prove(self, choice)? {
+            change.reason = format!("{}; signed with {}", change.reason, verified.key);
+        }
+        Ok(Outcome::Changed(Box::new(change)))
+    }
+
+    /// The version that is replaced: what stands, or else what runs.
+    fn old(&self, choice: &Choice) -> Changed {
         let old = self.standing.first().cloned().unwrap_or_default();
         let running = match &self.update.running {
             Running::At(running) if old.tag.is_empty() && old.digest.is_empty() => running.clone(),
             _ => Changed::default(),
         };
         let some = |text: String| (!text.is_empty()).then_some(text);
-        let change = Change {
-            image: self.repository.to_string(),
-            alias: Some(self.update.name.clone()).filter(|name| *name != self.update.image),
-            application: self.update.application.clone(),
-            old: Changed {
-                tag: some(old.tag).or(running.tag),
-                digest: some(old.digest).or(running.digest),
-                labels: choice.old_labels,
-                created: None,
-            },
-            new,
-            edits,
-            reason: choice.reason,
-        };
-        if is_held(&change) {
-            texts.restore(before);
-            return Ok(Outcome::Held { at: change.old.full(), version: change.new.full() });
+        Changed {
+            tag: some(old.tag).or(running.tag),
+            digest: some(old.digest).or(running.digest),
+            labels: choice.old_labels.clone(),
+            created: None,
         }
-        Ok(Outcome::Changed(Box::new(change)))
     }
 
     fn write(&self, version: &Version, new: &Changed, texts: &mut Texts<'_>) -> Result<Vec<Edit>> {

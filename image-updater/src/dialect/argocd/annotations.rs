@@ -76,6 +76,7 @@ pub(super) fn claims<'o>(application: &'o Object, found: &mut Found) -> Result<V
             settings,
             target,
             write_back: write_back.clone(),
+            verification: None,
             start: list.start,
         });
     }

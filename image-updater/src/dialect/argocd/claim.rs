@@ -10,6 +10,7 @@ use crate::choose::Rules;
 use crate::config::{Credentials, Registry};
 use crate::criteria::{Criteria, TagPattern};
 use crate::error::{Error, Result};
+use crate::work::Verification;
 use yamlserde::Placed;
 
 const REGEXP: &str = "regexp:";
@@ -25,6 +26,8 @@ pub(super) struct Claim<'o> {
     pub(super) settings: Settings,
     pub(super) target: Option<Placed<ManifestTarget>>,
     pub(super) write_back: WriteBack,
+    /// What has to have signed it.
+    pub(super) verification: Option<Verification>,
     /// Where it begins.
     pub(super) start: u32,
 }

@@ -227,7 +227,7 @@ fn update(
         application: Some(destination.application.id.clone()),
         interval: None,
         suspended: false,
-        verification: None,
+        verification: claim.verification.clone(),
         running: if found.is_live() { destination.running(claim) } else { Running::Any },
         requested: None,
         owners: Vec::new(),

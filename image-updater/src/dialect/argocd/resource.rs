@@ -11,8 +11,12 @@ use super::annotations;
 use super::claim::Claim;
 use super::image_list::is_alias;
 use super::types::{ApplicationRef, ImageUpdater, Settings, Verification, WriteBack};
-use crate::error::{Error, Result};
+use crate::change::Named;
+use crate::error::Result;
+use crate::work::{self, KeyPlace};
 use yamlserde::Placed;
+
+const NO_KEY: &str = "a verification that is enabled needs `cosignKey`";
 
 /// A resource that was read and checked.
 #[derive(Debug)]
@@ -80,8 +84,12 @@ impl Resource {
     ) -> Result<Vec<Claim<'o>>> {
         let reference = &self.spec.application_refs[index].value;
         if reference.use_annotations {
-            self.refuse_verified(reference.images_verification.as_ref())?;
-            return annotations::claims(application, found);
+            // Other than with the controller, what the resource says of all images counts for these too.
+            let verified = reference.images_verification.as_ref().or(self.spec.images_verification.as_ref());
+            let verification = self.verification(verified, found)?;
+            let claims = annotations::claims(application, found)?;
+            let verified = |claim| Claim { verification: verification.clone(), ..claim };
+            return Ok(claims.into_iter().map(verified).collect());
         }
         let of = |settings: &Option<Settings>| settings.clone().unwrap_or_default();
         let settings = of(&reference.common_update_settings).over(&of(&self.spec.common_update_settings));
@@ -91,14 +99,15 @@ impl Resource {
         let mut claims = Vec::new();
         for Placed { value: image, start } in &reference.images {
             let verified = image.images_verification.as_ref().or(reference.images_verification.as_ref());
-            match self.refuse_verified(verified.or(self.spec.images_verification.as_ref())) {
-                Ok(()) => claims.push(Claim {
+            match self.verification(verified.or(self.spec.images_verification.as_ref()), found) {
+                Ok(verification) => claims.push(Claim {
                     said: &self.object,
                     alias: Some(image.alias.value.clone()),
                     image: image.image_name.clone(),
                     settings: image.common_update_settings.over(&settings),
                     target: image.manifest_targets.clone(),
                     write_back: write_back.clone(),
+                    verification,
                     start: *start,
                 }),
                 Err(error) => found.fault_once(error),
@@ -118,16 +127,28 @@ impl Resource {
         }
     }
 
-    /// Signatures are not checked, and so nothing is done where they should be.
-    fn refuse_verified(&self, verification: Option<&Placed<Verification>>) -> Result<()> {
-        match verification {
-            Some(Placed { value, start }) if value.enabled != Some(false) => {
-                let error = self.object.refuse(*start, "signatures of images cannot be verified here");
-                Err(error
-                    .hint("nothing is updated that should be verified; set `enabled: false` to do without"))
-            }
-            _ => Ok(()),
+    /// What has to have signed images: the nearest block says it, as each that is enabled has a key. Files have no
+    /// Secrets, and so nothing is done by them where signatures should be verified.
+    fn verification(
+        &self,
+        verification: Option<&Placed<Verification>>,
+        found: &Found,
+    ) -> Result<Option<work::Verification>> {
+        let Some(Placed { value, start }) = verification else { return Ok(None) };
+        if value.enabled == Some(false) {
+            return Ok(None);
         }
+        let key = value.cosign_key.as_ref().ok_or_else(|| self.object.refuse(*start, NO_KEY))?;
+        if !found.is_live() {
+            let error =
+                self.object.refuse(*start, "signatures cannot be verified without the cluster's Secrets");
+            return Err(error.hint(
+                "`verify` in `image-updater.yaml` takes keys from files; `enabled: false` does without",
+            ));
+        }
+        let namespace = self.object.id.namespace.clone();
+        let secret = Named { namespace, name: key.secret_name.clone() };
+        Ok(Some(work::Verification { keys: vec![KeyPlace::Secret { secret, key: key.key.clone() }] }))
     }
 }
 
@@ -185,8 +206,7 @@ fn check_target(object: &Object, image: &super::types::Image) -> Result<()> {
 fn check_verification(object: &Object, verification: &Placed<Verification>) -> Result<()> {
     let Placed { value, start } = verification;
     if value.enabled != Some(false) && value.cosign_key.is_none() {
-        let error: Error = object.refuse(*start, "a verification that is enabled needs `cosignKey`");
-        return Err(error);
+        return Err(object.refuse(*start, NO_KEY));
     }
     Ok(())
 }
@@ -221,6 +241,63 @@ fn literals(pattern: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::read_live;
+
+    fn application(name: &str, annotations: &str) -> (String, String) {
+        let text = format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  namespace: argocd\n  name: {name}\n{annotations}\
+             spec:\n  source: {{repoURL: https://git.example/a.git, path: x}}\nstatus:\n  sourceType: Kustomize\n\
+             \x20 summary: {{images: ['r.test/a:1', 'r.test/b:1', 'r.test/c:1']}}\n"
+        );
+        (format!("Application/argocd/{name}"), text)
+    }
+
+    /// The keys of the Secrets that images have to be signed with, by their names.
+    fn verified(spec: &str) -> Vec<(String, Option<String>)> {
+        let head = "apiVersion: argocd-image-updater.argoproj.io/v1alpha1\nkind: ImageUpdater\n";
+        let text = format!("{head}metadata: {{namespace: argocd, name: all}}\nspec:\n{spec}");
+        let list = "  annotations: {argocd-image-updater.argoproj.io/image-list: 'a=r.test/a'}\n";
+        let objects = [
+            application("web", ""),
+            application("noted", list),
+            ("ImageUpdater/argocd/all".to_owned(), text),
+        ];
+        let found = read_live(&objects, "argocd");
+        assert!(found.faults.is_empty(), "{:?}", found.faults);
+        let updates = found.batches.into_iter().flat_map(|batch| batch.updates);
+        let key = |verification: work::Verification| match verification.keys.as_slice() {
+            [KeyPlace::Secret { secret, key }] => format!("{}/{}#{key}", secret.namespace, secret.name),
+            other => panic!("{other:?}"),
+        };
+        updates.map(|update| (update.name, update.verification.map(key))).collect()
+    }
+
+    #[test]
+    fn the_nearest_block_says_what_has_to_have_signed_an_image() {
+        let spec = "  imagesVerification: {cosignKey: {secretName: all, key: k}}
+  applicationRefs:
+  - namePattern: web
+    images:
+    - {alias: a, imageName: r.test/a}
+    - {alias: b, imageName: r.test/b, imagesVerification: {enabled: false}}
+    - {alias: c, imageName: r.test/c, imagesVerification: {enabled: true, cosignKey: {secretName: own, key: k}}}
+  - {namePattern: noted, useAnnotations: true}
+";
+        let wanted = |name: &str, key: Option<&str>| (name.to_owned(), key.map(str::to_owned));
+        assert_eq!(
+            verified(spec),
+            [
+                wanted("a", Some("argocd/all#k")),
+                wanted("b", None),
+                wanted("c", Some("argocd/own#k")),
+                // By annotations, which the controller does not verify by this.
+                wanted("a", Some("argocd/all#k")),
+            ]
+        );
+        let of_reference = spec
+            .replace("useAnnotations: true", "useAnnotations: true, imagesVerification: {enabled: false}");
+        assert_eq!(verified(&of_reference)[3], wanted("a", None));
+    }
 
     /// By the rules of the controller: sets count for nothing, and what they leave over does.
     #[test]

@@ -225,11 +225,9 @@ pub(super) struct Verification {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SecretKey {
     /// The name of the Secret.
-    #[serde(rename = "secretName")]
-    pub(super) _secret_name: String,
+    pub(super) secret_name: String,
     /// The key in it.
-    #[serde(rename = "key")]
-    pub(super) _key: String,
+    pub(super) key: String,
 }
 
 impl Settings {
