@@ -94,7 +94,12 @@ fn read(object: &Value) -> Vec<Entry> {
     object["metadata"]["managedFields"].as_array().into_iter().flatten().map(Entry::read).collect()
 }
 
-fn write(object: &mut Value, entries: &[Entry]) {
+/// Writes them in an order that only depends on them, so that what changes nothing is no change.
+fn write(object: &mut Value, mut entries: Vec<Entry>) {
+    entries.sort_by_key(|entry| {
+        [&entry.operation, &entry.time, &entry.manager, &entry.api_version, &entry.subresource]
+            .map(String::clone)
+    });
     let entries: Vec<Value> =
         entries.iter().filter(|entry| !entry.fields.is_empty()).map(Entry::write).collect();
     metadata::of(object).insert("managedFields".to_owned(), entries.into());
@@ -122,7 +127,7 @@ pub(super) fn note_update(schema: &Value, before: &Value, after: &mut Value, aut
     }
     mine.fields.add(&changed);
     entries.push(mine);
-    write(after, &entries);
+    write(after, entries);
 }
 
 /// What a live object, which may be null, comes to when an author applies another to it.
@@ -165,7 +170,7 @@ pub(super) fn apply(
     mine.api_version.clone_from(&author.api_version);
     mine.fields = wanted;
     entries.push(mine);
-    write(&mut merged, &entries);
+    write(&mut merged, entries);
     Ok(merged)
 }
 
