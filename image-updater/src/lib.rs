@@ -41,6 +41,7 @@ mod set;
 mod table;
 pub mod tags;
 mod trust;
+pub mod webhook;
 pub mod work;
 
 pub use account::GithubApp;

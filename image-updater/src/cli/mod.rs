@@ -25,6 +25,7 @@ mod set;
 mod test;
 mod update;
 mod version;
+mod webhook_flags;
 mod work;
 
 use std::ffi::OsString;

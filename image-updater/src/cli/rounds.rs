@@ -338,6 +338,11 @@ impl Job for Rounds {
         self.works.iter().flat_map(|work| &work.config.batch.updates).collect()
     }
 
+    fn files(&self) -> Vec<&Files> {
+        let own = self.source.config().into_iter().chain(self.works.iter().map(|work| &work.config));
+        own.map(|config| &config.batch.files).collect()
+    }
+
     fn work(&self, due: &[usize], call: &Call<'_>) {
         let groups = self.by_repository(due);
         let threads = groups.len().min(SIDE_BY_SIDE);

@@ -12,6 +12,7 @@ use super::cluster_flags::ClusterFlags;
 use super::environment::{self, Variables};
 use super::reach::random;
 use super::rounds::{Rounds, Source};
+use super::webhook_flags::WebhookFlags;
 use super::work::{cache, recorded};
 use crate::audit::AuditLog;
 use crate::config::{Config, Registry};
@@ -37,6 +38,9 @@ Examples:
 
   # in a pod: probes, numbers, logs for machines, a record of every change
   image-updater run --listen 0.0.0.0:8080 --log-format json --audit-log /data/audit.jsonl
+
+  # told by registries of new tags, beside looking once an hour; https://HOST:8082/webhook?type=ghcr.io
+  image-updater run --interval 1h --webhook-secret ghcr.io=file:/secrets/ghcr --tls-cert tls.crt --tls-key tls.key
 
   # one round, from a cron job
   image-updater run --once
@@ -93,6 +97,8 @@ pub(super) struct Arguments {
     tags_from: Option<PathBuf>,
     #[command(flatten)]
     cluster: ClusterFlags,
+    #[command(flatten)]
+    webhooks: WebhookFlags,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
@@ -107,6 +113,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
         at_once: arguments.at_once(variables)?,
         once: arguments.once,
         listen: arguments.listen,
+        webhooks: arguments.webhooks.webhooks(variables)?,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
         metrics: Arc::clone(&metrics),
         roster: arguments.cluster.is_on().then(|| Roster::new(&gate)),

@@ -77,7 +77,7 @@ impl Site {
     pub(crate) fn cluster(&self, around: &Surroundings<'_>) -> Cluster {
         let switchboard = around.switchboard.clone();
         // Who depends on what has changed is not known, and a look that finds nothing new costs little.
-        let ring = move || switchboard.ring_for_repository(|_| true);
+        let ring = move || switchboard.ring_for_ground();
         let secrets = Secrets::new(self.client.clone(), self.runtime.handle().clone(), Box::new(ring));
         let known: Arc<dyn Known> = Arc::clone(&self.store) as _;
         let applications = LiveApplications::new(self.runtime.handle().clone(), self.client.clone(), known);

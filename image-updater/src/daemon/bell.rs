@@ -15,8 +15,10 @@ use crate::gate::Gate;
 pub(crate) struct News {
     /// What there is to do.
     pub(crate) is_other: bool,
-    /// The files that it is done in.
-    pub(crate) are_files_other: bool,
+    /// What all of it rests on, such as a Secret, so that all images are looked at.
+    pub(crate) is_ground_other: bool,
+    /// The files that it is done in, by the commits that they are of now; without one where nobody said it.
+    pub(crate) files: BTreeSet<Option<String>>,
     /// What registries have of these images.
     pub(crate) images: BTreeSet<String>,
 }
@@ -24,46 +26,100 @@ pub(crate) struct News {
 impl News {
     /// Nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.is_other && !self.are_files_other && self.images.is_empty()
+        !self.is_other && !self.is_ground_other && self.files.is_empty() && self.images.is_empty()
     }
+}
+
+/// What a job wants to hear of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Interest {
+    /// Images, in their normal form.
+    pub(super) images: BTreeSet<String>,
+    /// Repositories by their addresses, with the branch that is read where that is named.
+    pub(super) repositories: BTreeSet<(String, Option<String>)>,
+}
+
+/// Whether anybody heard the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rung {
+    /// Nobody is concerned.
+    Nobody,
+    /// It rang before, and nobody has come since.
+    Again,
+    /// It is news for somebody.
+    Anew,
 }
 
 /// The bell of one job.
 #[derive(Clone, Debug)]
 pub(crate) struct Bell {
-    news: Arc<Mutex<News>>,
+    state: Arc<Mutex<State>>,
     gate: Arc<Gate>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    news: News,
+    interest: Interest,
 }
 
 impl Bell {
     fn new(gate: &Gate) -> Self {
-        Self { news: Arc::default(), gate: Arc::new(gate.sibling()) }
+        Self { state: Arc::default(), gate: Arc::new(gate.sibling()) }
     }
 
     /// What there is to do may be other than it was.
     fn ring(&self) {
-        lock(&self.news).is_other = true;
+        lock(&self.state).news.is_other = true;
         self.gate.wake();
     }
 
-    fn ring_for_files(&self) {
-        lock(&self.news).are_files_other = true;
+    fn ring_for_ground(&self) {
+        lock(&self.state).news.is_ground_other = true;
         self.gate.wake();
     }
 
-    fn ring_for_image(&self, image: &str) {
-        lock(&self.news).images.insert(image.to_owned());
+    fn ring_for_image(&self, image: &str) -> Rung {
+        let mut state = lock(&self.state);
+        if !state.interest.images.contains(image) {
+            return Rung::Nobody;
+        }
+        if !state.news.images.insert(image.to_owned()) {
+            return Rung::Again;
+        }
+        drop(state);
         self.gate.wake();
+        Rung::Anew
     }
 
-    /// Whether there is news.
-    pub(super) fn is_rung(&self) -> bool {
-        !lock(&self.news).is_empty()
+    fn ring_for_push(&self, is_meant: &dyn Fn(&str, Option<&str>) -> bool, commit: Option<&str>) -> Rung {
+        let mut state = lock(&self.state);
+        let mut repositories = state.interest.repositories.iter();
+        if !repositories.any(|(address, branch)| is_meant(address, branch.as_deref())) {
+            return Rung::Nobody;
+        }
+        if !state.news.files.insert(commit.map(str::to_owned)) {
+            return Rung::Again;
+        }
+        drop(state);
+        self.gate.wake();
+        Rung::Anew
+    }
+
+    /// What it is to ring for from now on.
+    pub(super) fn attend_to(&self, interest: Interest) {
+        lock(&self.state).interest = interest;
+    }
+
+    /// Whether there is news; of what only is to be looked at again, not while the job rests.
+    pub(super) fn is_rung(&self, rests: bool) -> bool {
+        let news = &lock(&self.state).news;
+        news.is_other || !(rests || news.is_empty())
     }
 
     /// The news, which is none afterwards.
     pub(super) fn take(&self) -> News {
-        std::mem::take(&mut *lock(&self.news))
+        std::mem::take(&mut lock(&self.state).news)
     }
 }
 
@@ -89,7 +145,7 @@ impl Switchboard {
 
     /// The job of a bell is over.
     pub(super) fn disconnect(&self, bell: &Bell) {
-        lock(&self.bells).retain(|(_, known)| !Arc::ptr_eq(&known.news, &bell.news));
+        lock(&self.bells).retain(|(_, known)| !Arc::ptr_eq(&known.state, &bell.state));
     }
 
     /// What there is to do for a repository may be other than it was.
@@ -98,19 +154,26 @@ impl Switchboard {
         bells.iter().filter(|(known, _)| known == repository).for_each(|(_, bell)| bell.ring());
     }
 
-    /// A registry has something new of an image: whoever has it looks at it, and at nothing else.
-    pub(crate) fn ring_for_image(&self, image: &Repository) {
-        let image = image.to_string();
-        lock(&self.bells).iter().for_each(|(_, bell)| bell.ring_for_image(&image));
+    /// What jobs rest on is other than it was, and who depends on it is not known: all look at everything.
+    pub(crate) fn ring_for_ground(&self) {
+        lock(&self.bells).iter().for_each(|(_, bell)| bell.ring_for_ground());
     }
 
-    /// Somebody pushed to a repository, by a test of its address.
-    pub(crate) fn ring_for_repository(&self, is_meant: impl Fn(&str) -> bool) {
-        let bells = lock(&self.bells);
-        bells
-            .iter()
-            .filter(|(repository, _)| is_meant(repository))
-            .for_each(|(_, bell)| bell.ring_for_files());
+    /// A registry has something new of an image: whoever has it looks at it, and at nothing else.
+    pub(super) fn ring_for_image(&self, image: &Repository) -> Rung {
+        let image = image.to_string();
+        let rung = lock(&self.bells).iter().map(|(_, bell)| bell.ring_for_image(&image)).max();
+        rung.unwrap_or(Rung::Nobody)
+    }
+
+    /// Somebody pushed to a branch, by a test of an address and the branch that is read there.
+    pub(super) fn ring_for_push(
+        &self,
+        is_meant: impl Fn(&str, Option<&str>) -> bool,
+        commit: Option<&str>,
+    ) -> Rung {
+        let rung = lock(&self.bells).iter().map(|(_, bell)| bell.ring_for_push(&is_meant, commit)).max();
+        rung.unwrap_or(Rung::Nobody)
     }
 }
 
@@ -122,21 +185,40 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
+    fn bell(switchboard: &Switchboard, images: &[&str], address: &str) -> Bell {
+        let bell = switchboard.connect(address);
+        let images = images.iter().map(ToString::to_string).collect();
+        let repositories = BTreeSet::from([(address.to_owned(), Some("main".to_owned()))]);
+        bell.attend_to(Interest { images, repositories });
+        bell
+    }
+
     #[test]
     fn a_burst_is_one_piece_of_news_and_only_for_whom_it_is() {
         let switchboard = Switchboard::new(&Gate::default());
-        let (one, other) = (switchboard.connect("https://a.test/r"), switchboard.connect("https://b.test/r"));
-        assert!(one.take().is_empty());
-        for _ in 0..1000 {
-            switchboard.ring_for_image(&"docker.io/library/nginx".parse().unwrap());
-        }
+        let nginx: Repository = "nginx".parse().unwrap();
+        assert_eq!(switchboard.ring_for_image(&nginx), Rung::Nobody);
+        let one = bell(&switchboard, &["docker.io/library/nginx"], "a");
+        let other = bell(&switchboard, &["docker.io/library/redis"], "b");
+        let rung: Vec<Rung> = (0..1000).map(|_| switchboard.ring_for_image(&nginx)).collect();
+        assert_eq!(rung.iter().filter(|rung| **rung == Rung::Anew).count(), 1);
+        assert_eq!(rung[999], Rung::Again);
+        assert!(one.is_rung(false) && !one.is_rung(true) && !other.is_rung(false));
         assert_eq!(one.take().images.len(), 1);
-        assert!(one.take().is_empty() && other.is_rung());
-        other.take();
-        switchboard.ring_for_repository(|address| address.contains("b.test"));
-        assert!(!one.is_rung() && other.take().are_files_other);
+        assert!(one.take().is_empty());
+        assert_eq!(switchboard.ring_for_image(&nginx), Rung::Anew, "somebody has come since");
+        one.take();
+        let push = |branch: &str| {
+            let is_meant = |address: &str, own: Option<&str>| address == "b" && own == Some(branch);
+            switchboard.ring_for_push(is_meant, Some("c0ffee"))
+        };
+        assert_eq!([push("topic"), push("main"), push("main")], [Rung::Nobody, Rung::Anew, Rung::Again]);
+        assert!(!one.is_rung(false) && other.take().files.contains(&Some("c0ffee".to_owned())));
         switchboard.disconnect(&other);
-        switchboard.ring_for_repository(|_| true);
-        assert!(one.is_rung() && !other.is_rung());
+        assert_eq!(push("main"), Rung::Nobody);
+        switchboard.ring_for_ground();
+        assert!(one.is_rung(false) && !one.is_rung(true));
+        switchboard.ring("a");
+        assert!(one.is_rung(true));
     }
 }

@@ -4,6 +4,7 @@
 //! Only what is said here is shown. What the libraries below have to say is not, for it may hold what nobody is to read.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -19,6 +20,7 @@ use crate::deliver::{Delivered, Written};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::visible;
 use crate::round::{Outcome, Report};
+use crate::webhook::{self, News, Received, Refusal};
 
 /// Lines of log, as text or as JSON.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,55 @@ pub(super) fn tells_reasons() -> bool {
 
 pub(super) fn listening(address: SocketAddr) {
     info!(%address, "answers /healthz, /readyz and /metrics");
+}
+
+/// Webhooks are heard; those of these kinds, by whether their senders have to prove themselves.
+pub(super) fn hearing(address: SocketAddr, has_tls: bool, kinds: impl Iterator<Item = (&'static str, bool)>) {
+    let (proven, believed): (Vec<_>, Vec<_>) = kinds.partition(|(_, is_proven)| *is_proven);
+    let names = |kinds: Vec<(&'static str, bool)>| {
+        let names: Vec<&str> = kinds.into_iter().map(|(name, _)| name).collect();
+        names.join(" ")
+    };
+    info!(%address, tls = has_tls, types = names(proven), "answers /webhook");
+    if !believed.is_empty() {
+        warn!(types = names(believed), "whoever sends these is believed: they have no secret");
+    }
+}
+
+/// What was told, and what became of that.
+pub(super) fn told(received: &Received, outcome: &str) {
+    let webhook = received.kind;
+    match &received.news {
+        News::Nothing => debug!(webhook, "{outcome}"),
+        News::Images(images) => {
+            for image in images {
+                let (image_name, image_registry) = (image.repository.name(), image.repository.registry());
+                let image_tag = image.tag.as_deref();
+                let image_digest = image.digest.as_deref().map(visible);
+                info!(webhook, image_name, image_registry, image_tag, image_digest, "{outcome}");
+            }
+        }
+        News::Push(push) => {
+            let (branch, commit) = (visible(&push.branch), push.commit.as_deref().map(visible));
+            // Which one it is, somebody else says, and there may be a password in it.
+            let repository = push.addresses.first().map(|address| visible(&gitremote::redact(address)));
+            info!(webhook, repository, branch, commit, "{outcome}");
+        }
+    }
+}
+
+/// Something was told that is not taken. Nothing of it is shown.
+pub(super) fn not_told(refusal: &Refusal) {
+    let (webhook, reason) = (refusal.kind, refusal.reason);
+    match refusal.outcome {
+        webhook::Outcome::Unknown => debug!(webhook, reason, "{}", refusal.outcome.as_str()),
+        outcome => warn!(webhook, reason, "{}", outcome.as_str()),
+    }
+}
+
+/// Another certificate is in use.
+pub(super) fn certificate(path: &Path) {
+    info!(path = %path.display(), "uses a newer certificate");
 }
 
 pub(super) fn stopping(signal: i32) {

@@ -63,6 +63,7 @@ pub(crate) struct Metrics {
     decisions: ByOutcome,
     rounds: ByOutcome,
     commits: ByLabel,
+    webhook_requests: ByOutcome,
     config_valid: Gauge,
     last_success: Family<Label, Gauge<f64, AtomicU64>>,
     round_duration: Family<Label, Histogram, fn() -> Histogram>,
@@ -88,6 +89,7 @@ impl Metrics {
             decisions: ByOutcome::default(),
             rounds: ByOutcome::default(),
             commits: ByLabel::default(),
+            webhook_requests: ByOutcome::default(),
             config_valid: Gauge::default(),
             last_success: Family::default(),
             round_duration: Family::new_with_constructor(|| Histogram::new(SECONDS)),
@@ -123,6 +125,8 @@ impl Metrics {
         ours.register("decisions", "What became of images, in all rounds", self.decisions.clone());
         ours.register("rounds", "Rounds, by whether they came to their end", self.rounds.clone());
         ours.register("commits", "Commits that were pushed", self.commits.clone());
+        let told = self.webhook_requests.clone();
+        ours.register("webhook_requests", "What was told by webhooks, and what became of it", told);
         let valid = self.config_valid.clone();
         ours.register("config_valid", "Whether the configuration that is there now could be read", valid);
         let (success, duration) = (self.last_success.clone(), self.round_duration.clone());
@@ -240,6 +244,12 @@ impl Metrics {
         self.round_duration.get_or_create(&label(repository)).observe(duration.as_secs_f64());
     }
 
+    /// Something was told by a webhook, of a kind unless that is not known.
+    pub(super) fn told(&self, kind: Option<&'static str>, outcome: &'static str) {
+        let labels = [("type", kind.unwrap_or("unknown").to_owned()), ("outcome", outcome.to_owned())];
+        self.webhook_requests.get_or_create(&labels).inc();
+    }
+
     /// Registries were asked this much more.
     pub(super) fn traffic(&self, more: &BTreeMap<String, Traffic>) {
         for (registry, traffic) in more {
@@ -259,7 +269,7 @@ impl Metrics {
             let _ = writeln!(body, "the numbers cannot be written");
             return Page::text(503, &body);
         }
-        Page { status: 200, content_type: CONTENT_TYPE, body }
+        Page { content_type: CONTENT_TYPE, ..Page::text(200, &body) }
     }
 }
 
@@ -296,6 +306,7 @@ mod tests {
         let asked = Traffic { requests: 5, failed: 1, unchanged: 3 };
         metrics.traffic(&BTreeMap::from([("r.test".to_owned(), asked)]));
         metrics.misconfigured();
+        metrics.told(None, "unknown");
         let Page { status, body, .. } = metrics.page();
         assert_eq!(status, 200);
         for line in [
@@ -315,6 +326,7 @@ mod tests {
             "image_updater_rounds_total{repository=\"r\",result=\"completed\"} 1",
             "image_updater_rounds_total{repository=\"r\",result=\"failed\"} 1",
             "image_updater_commits_total{repository=\"r\"} 1",
+            "image_updater_webhook_requests_total{type=\"unknown\",outcome=\"unknown\"} 1",
             "image_updater_config_valid 0",
             "image_updater_last_success_timestamp_seconds{repository=\"r\"} 1000.0",
             "image_updater_round_duration_seconds_count{repository=\"r\"} 2",

@@ -14,6 +14,7 @@
 
 mod bell;
 mod crew;
+mod doors;
 mod health;
 mod http;
 mod logs;
@@ -24,7 +25,7 @@ mod watch;
 mod worker;
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,11 +41,14 @@ use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
-use crate::work::Update;
+use crate::work::{Files, Update};
 pub(crate) use bell::Switchboard;
 pub(crate) use crew::{AT_ONCE, Roster};
 use crew::{Crew, Turns};
+pub(crate) use doors::Webhooks;
+use doors::{Doors, Hearing, Operations};
 use health::Health;
+pub(crate) use http::{Certificates, MinVersion};
 pub(crate) use logs::{LogFormat, LogLevel, start_logs};
 pub(crate) use metrics::Metrics;
 use record::Recorder;
@@ -77,6 +81,11 @@ pub(crate) trait Job: Send {
 
     /// The images, in their order.
     fn updates(&self) -> Vec<&Update>;
+
+    /// Where the files are that it works on.
+    fn files(&self) -> Vec<&Files> {
+        Vec::new()
+    }
 
     /// One round over some of them, by their places.
     fn work(&self, due: &[usize], call: &Call<'_>);
@@ -127,6 +136,8 @@ pub(crate) struct Settings {
     pub(crate) once: bool,
     /// Where it answers how it does.
     pub(crate) listen: Option<SocketAddr>,
+    /// Where it is told what happens elsewhere.
+    pub(crate) webhooks: Option<Webhooks>,
     pub(crate) audit: Option<AuditLog>,
     /// What is counted, by whoever counts.
     pub(crate) metrics: Arc<Metrics>,
@@ -152,8 +163,15 @@ pub(crate) fn run(
     let metrics = settings.metrics;
     let mut signals =
         Signals::new([SIGTERM, SIGINT]).map_err(|error| refused("watch for signals", &error))?;
+    let mut doors = Doors::new()?;
     if let Some(address) = settings.listen {
-        answer(address, Arc::clone(&health), Arc::clone(&metrics))?;
+        let (health, metrics) = (Arc::clone(&health), Arc::clone(&metrics));
+        doors.open_operations(address, Operations { health, metrics })?;
+    }
+    if let Some(Webhooks { listen, certificates, receiver }) = settings.webhooks {
+        let (switchboard, metrics, gate) = (switchboard.clone(), Arc::clone(&metrics), gate.sibling());
+        let hearing = Hearing { receiver, switchboard, metrics, gate };
+        doors.open_webhooks(listen, certificates, hearing)?;
     }
     let frame = Arc::new(Frame {
         interval: settings.interval,
@@ -174,6 +192,8 @@ pub(crate) fn run(
     let rounds = thread::Builder::new().name("rounds".to_owned()).spawn(rounds);
     let rounds = rounds.map_err(|error| refused("start a thread", &error))?;
     if let Some(signal) = signals.forever().next() {
+        // What is told now, nobody would look at. How it does can be asked to the end.
+        doors.close_webhooks();
         return Ok(stop(gate, signal));
     }
     match rounds.join() {
@@ -197,20 +217,6 @@ fn stop(gate: &Gate, signal: i32) -> ExitCode {
         logs::failure("a push is still going on; what became of it is found out at the next start");
     }
     ExitCode::SUCCESS
-}
-
-/// Answers on an address how it does.
-fn answer(address: SocketAddr, health: Arc<Health>, metrics: Arc<Metrics>) -> Result<()> {
-    let listener =
-        TcpListener::bind(address).map_err(|error| refused(&format!("listen on {address}"), &error))?;
-    logs::listening(listener.local_addr().unwrap_or(address));
-    let pages = move |path: &str| match path {
-        "/healthz" => Some(health.alive(Instant::now())),
-        "/readyz" => Some(health.ready()),
-        "/metrics" => Some(metrics.page()),
-        _ => None,
-    };
-    http::serve(listener, pages).map_err(|error| refused("start a thread", &error))
 }
 
 fn refused(doing: &str, error: &std::io::Error) -> Error {

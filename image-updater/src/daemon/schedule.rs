@@ -121,6 +121,12 @@ impl Schedule {
         self.hurried.extend(places.map(|(place, _)| place));
     }
 
+    /// Has what failed looked at again before its time.
+    pub(super) fn hurry_failed(&mut self) {
+        let failed = self.groups.iter().filter(|group| group.failures > 0);
+        self.hurried.extend(failed.flat_map(|group| &group.members));
+    }
+
     /// What is due, in order, with what soon would be; nothing where it is not time for anything.
     pub(super) fn take(&mut self, now: Instant) -> Option<Vec<usize>> {
         let is_time = self.groups.iter().any(|group| group.due <= now);
@@ -213,6 +219,9 @@ mod tests {
         assert_eq!(schedule.take(start + MINUTE), Some(vec![1]));
         schedule.done(start + MINUTE, false, u64::MAX / 2, &timeline);
         assert_eq!(schedule.take(start + MINUTE), None);
+        schedule.hurry_failed();
+        assert_eq!(schedule.take(start + MINUTE), Some(vec![1]), "something may have been mended");
+        schedule.done(start + MINUTE, false, u64::MAX / 2, &timeline);
         assert_eq!(schedule.take(start + MINUTE * 2), Some(vec![1]), "it failed, and is tried again soon");
     }
 

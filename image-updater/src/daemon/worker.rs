@@ -3,13 +3,14 @@
 //! In: a job, and what all jobs share. Out: its rounds, when they are due. Refused: to go on once another configuration is
 //! to take over.
 
-use std::sync::Arc;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use registry::Repository;
 
-use super::bell::{Bell, Switchboard};
+use super::bell::{Bell, Interest, Switchboard};
 use super::crew::Turns;
 use super::health::{Health, Pulse};
 use super::record::Recorder;
@@ -19,7 +20,13 @@ use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
 use crate::error::Result;
 use crate::gate::Gate;
-use crate::work::Update;
+use crate::work::{Files, Update};
+
+/// How long there is no other round because of what others tell: what they tell in the meantime is one round, too.
+const REST: Duration = Duration::from_secs(1);
+
+/// How many of its own commits a job knows: their pushes are told, too.
+const OWN: usize = 32;
 
 /// What all jobs share.
 #[derive(Debug)]
@@ -43,6 +50,9 @@ pub(super) struct Worker {
     pub(super) pulse: Pulse,
     pub(super) schedule: Schedule,
     pub(super) bell: Bell,
+    /// Until when what others tell has to wait.
+    pub(super) rests_until: Instant,
+    pub(super) own: OwnCommits,
     /// Whether another configuration is to take over.
     pub(super) retired: Arc<AtomicBool>,
 }
@@ -54,7 +64,9 @@ impl Worker {
         frame.recorder.watching(&*job);
         let pulse = frame.health.pulse(now);
         let bell = frame.switchboard.connect(job.repository());
-        Self { job, frame, gate, pulse, schedule, bell, retired }
+        bell.attend_to(interest(&*job));
+        let (rests_until, own) = (now, OwnCommits::default());
+        Self { job, frame, gate, pulse, schedule, bell, rests_until, own, retired }
     }
 
     /// Goes on until it is to stop; whether all went well in the only round.
@@ -84,27 +96,46 @@ impl Worker {
                     return is_well;
                 }
             }
-            let wait = self.schedule.wait(Instant::now()).min(TICK);
-            if self.gate.pause_unless(wait, || self.bell.is_rung() || self.retired.load(Ordering::Relaxed)) {
+            let mut wait = self.schedule.wait(Instant::now()).min(TICK);
+            let rests = self.rests();
+            if rests {
+                wait = wait.min(self.rests_until.saturating_duration_since(Instant::now()));
+            }
+            if self
+                .gate
+                .pause_unless(wait, || self.bell.is_rung(rests) || self.retired.load(Ordering::Relaxed))
+            {
                 return true;
             }
         }
     }
 
-    /// Has what there is news of looked at before its time; whether there is any.
+    /// Whether what others tell has to wait.
+    fn rests(&self) -> bool {
+        Instant::now() < self.rests_until
+    }
+
+    /// Has what there is news of looked at before its time; whether what there is to do may be other.
     fn hear(&mut self) -> bool {
+        if !self.bell.is_rung(self.rests()) {
+            return false;
+        }
         let news = self.bell.take();
         for image in &news.images {
             self.job.forget(image);
         }
-        let is_meant = |update: &Update| {
-            let is_of = |image: &String| is_same_image(&update.image, image);
-            news.are_files_other || news.images.iter().any(is_of)
-        };
-        if news.are_files_other || !news.images.is_empty() {
-            self.schedule.hurry(is_meant);
+        if news.is_ground_other {
+            self.schedule.hurry(|_| true);
+        } else if !news.images.is_empty() {
+            self.schedule.hurry(|update| normal(update).is_some_and(|image| news.images.contains(&image)));
         }
-        news.is_other || news.are_files_other
+        let is_own = |commit: &Option<String>| commit.as_ref().is_some_and(|commit| self.own.knows(commit));
+        let are_files_other = !news.files.iter().all(is_own);
+        if are_files_other {
+            self.schedule.hurry_failed();
+        }
+        self.rests_until = Instant::now() + REST;
+        news.is_other || news.is_ground_other || are_files_other
     }
 
     /// What is due, once it is this job's turn.
@@ -143,6 +174,7 @@ impl Worker {
                 let updates = self.job.updates();
                 self.schedule =
                     self.schedule.renewed(&updates, frame.interval, self.job.looks_for_more(), now);
+                self.bell.attend_to(interest(&*self.job));
                 Ok((self.schedule.take(now).unwrap_or_default(), is_well))
             }
             Err(_) if self.gate.is_stopped() || self.gate.is_held() => Err(true),
@@ -157,7 +189,7 @@ impl Worker {
 
     fn round(&self, due: &[usize]) -> Outcome {
         let (pulse, gate, recorder) = (&self.pulse, &self.gate, &self.frame.recorder);
-        let repository = self.job.repository();
+        let (repository, own) = (self.job.repository(), &self.own);
         let listener = |decision: &Decision| {
             pulse.beat(Instant::now());
             recorder.hear(repository, decision);
@@ -167,6 +199,7 @@ impl Worker {
             if outcome.is_err() && (gate.is_stopped() || gate.is_held()) {
                 return;
             }
+            own.note(outcome.as_ref().unwrap_or_else(|failed| &failed.before));
             is_over.fetch_and(outcome.is_ok(), Ordering::Relaxed);
             is_well.fetch_and(recorder.round(repository, outcome, duration), Ordering::Relaxed);
         };
@@ -176,9 +209,38 @@ impl Worker {
     }
 }
 
-/// Whether an image that is named in a configuration is one that news is of.
-fn is_same_image(named: &str, image: &str) -> bool {
-    named.parse::<Repository>().is_ok_and(|named| named.to_string() == image)
+/// The commits that a job has pushed of late.
+#[derive(Debug, Default)]
+pub(super) struct OwnCommits(Mutex<VecDeque<String>>);
+
+impl OwnCommits {
+    fn note(&self, delivered: &Delivered) {
+        let Some(tip) = &delivered.pushed else { return };
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        own.push_back(tip.commit.to_string());
+        if own.len() > OWN {
+            own.pop_front();
+        }
+    }
+
+    fn knows(&self, commit: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|known| known == commit)
+    }
+}
+
+/// What a job wants to hear of.
+fn interest(job: &dyn Job) -> Interest {
+    let images: BTreeSet<String> = job.updates().into_iter().filter_map(normal).collect();
+    let repositories = job.files().into_iter().filter_map(|files| match files {
+        Files::Remote { url, branch } => Some((url.clone(), branch.clone())),
+        Files::Folder(_) | Files::Applications | Files::Nowhere => None,
+    });
+    Interest { images, repositories: repositories.collect() }
+}
+
+/// An image in the form in which two can be compared.
+fn normal(update: &Update) -> Option<String> {
+    update.image.parse::<Repository>().ok().map(|image| image.to_string())
 }
 
 /// How a round went.

@@ -72,6 +72,17 @@ impl Address {
         &self.host
     }
 
+    /// Whether two name one repository, whichever way git goes to it. Forges take names in any case, and only the web has
+    /// a port that is known.
+    fn is_same(&self, other: &Self) -> bool {
+        let port = |address: &Self| address.host.rsplit_once(':').map(|(_, port)| port.to_owned());
+        let name = |address: &Self| address.host.split(':').next().unwrap_or_default().to_owned();
+        let (own, others) = (port(self), port(other));
+        name(self) == name(other)
+            && (own == others || own.is_none() || others.is_none())
+            && self.path.eq_ignore_ascii_case(&other.path)
+    }
+
     /// The path, such as `owner/name`.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -99,9 +110,39 @@ impl Address {
     }
 }
 
+/// Whether two addresses name one repository, which is so for none that is not on a forge.
+pub(crate) fn is_same_repository(one: &str, other: &str) -> bool {
+    match (Address::read(one), Address::read(other)) {
+        (Some(one), Some(other)) => one.is_same(&other),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_repository_has_many_addresses() {
+        let one = "https://git.example:8443/Shop/Config.git";
+        for other in [
+            "https://bot:secret@git.example:8443/shop/config",
+            "git@git.example:shop/config.git",
+            "ssh://git@git.example:2222/shop/config.git/",
+        ] {
+            assert!(is_same_repository(one, other), "{other}");
+        }
+        for other in [
+            "https://git.example:9443/shop/config",
+            "https://git2.example:8443/shop/config",
+            "https://git.example:8443/shop/config2",
+            "https://git.example:8443/x/shop/config",
+            "",
+        ] {
+            assert!(!is_same_repository(one, other), "{other}");
+        }
+        assert!(!is_same_repository("", ""));
+    }
 
     fn parts(text: &str) -> Option<(String, String)> {
         Address::parse(text).ok().map(|address| (address.host, address.path))

@@ -31,6 +31,7 @@ use registry::Secret;
 use reqwest::{StatusCode, Url};
 
 pub use address::Address;
+pub(crate) use address::is_same_repository;
 pub use api::Api;
 pub use app::{App, AppToken};
 pub use body::{BodyTemplate, DEFAULT_BODY};

@@ -149,7 +149,7 @@ impl Daemon<'_> {
         let listens = || self.log().into_iter().find_map(|line| Some(line["address"].as_str()?.to_owned()));
         self.waits("it listens", || listens().is_some());
         let mut stream = TcpStream::connect(listens().expect("it says where")).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").expect("it reads");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers");
         let (head, body) = answer.split_once("\r\n\r\n").expect("it is HTTP");
