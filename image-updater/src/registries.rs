@@ -65,6 +65,7 @@ impl SharedClient {
                 requests: now.requests - before.requests,
                 failed: now.failed - before.failed,
                 unchanged: now.unchanged - before.unchanged,
+                saved: now.saved - before.saved,
             };
             (registry.clone(), more)
         };

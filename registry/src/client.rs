@@ -82,7 +82,8 @@ impl Client {
     /// # Errors
     /// Where any part of them cannot be had.
     pub fn tags(&self, repository: &Repository) -> Result<TagList> {
-        let url = self.endpoint(repository)?.url(repository, "tags/list").to_string();
+        let endpoint = self.endpoint(repository)?;
+        let url = endpoint.url(repository, "tags/list").to_string();
         if self.options.fresh_for.is_zero() {
             return self.read_tags(repository, &url);
         }
@@ -94,6 +95,7 @@ impl Client {
         let fresh = listed.as_ref().filter(|listed| listed.when.elapsed() < self.options.fresh_for);
         let cached = || self.cache.as_ref().and_then(|cache| cache.tags(&url));
         if let Some(list) = fresh.and_then(|listed| listed.list.clone().or_else(cached)) {
+            endpoint.saving();
             return Ok(list);
         }
         let list = self.read_tags(repository, &url)?;
@@ -166,6 +168,7 @@ impl Client {
         let cached = |digest: Digest| cache.content(&digest).map(|bytes| Manifest { digest, bytes });
         if let Some(digest) = reference.digest() {
             if let Some(manifest) = cached(digest.clone()) {
+                endpoint.saving();
                 return Ok(manifest);
             }
             let manifest = self.download(&endpoint, reference)?;
@@ -210,6 +213,7 @@ impl Client {
     /// As for [`Client::blob`].
     pub fn content(&self, repository: &Repository, descriptor: &Descriptor, limit: u64) -> Result<Vec<u8>> {
         if let Some(bytes) = self.cache.as_ref().and_then(|cache| cache.content(&descriptor.digest)) {
+            self.endpoint(repository)?.saving();
             return Ok(bytes);
         }
         let mut bytes = Vec::new();

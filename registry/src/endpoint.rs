@@ -244,6 +244,11 @@ impl Endpoint {
         }
     }
 
+    /// Something was known without asking.
+    pub(crate) fn saving(&self) {
+        self.counter.saving();
+    }
+
     /// What was asked so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.counter.traffic()

@@ -12,6 +12,8 @@ pub struct Traffic {
     pub failed: u64,
     /// Those among them that were answered with no more than that nothing has changed.
     pub unchanged: u64,
+    /// What was answered by what is kept here, so that no request was sent.
+    pub saved: u64,
 }
 
 /// Counts while threads ask.
@@ -20,6 +22,7 @@ pub(crate) struct Counter {
     requests: AtomicU64,
     failed: AtomicU64,
     unchanged: AtomicU64,
+    saved: AtomicU64,
 }
 
 impl Counter {
@@ -35,11 +38,16 @@ impl Counter {
         self.unchanged.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn saving(&self) {
+        self.saved.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn traffic(&self) -> Traffic {
         Traffic {
             requests: self.requests.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             unchanged: self.unchanged.load(Ordering::Relaxed),
+            saved: self.saved.load(Ordering::Relaxed),
         }
     }
 }
@@ -49,5 +57,6 @@ impl std::ops::AddAssign for Traffic {
         self.requests += other.requests;
         self.failed += other.failed;
         self.unchanged += other.unchanged;
+        self.saved += other.saved;
     }
 }

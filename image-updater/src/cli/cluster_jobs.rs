@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::rounds::{Rounds, Source};
+use super::run::Begun;
 use super::work::{Recorded, cache};
 use crate::cluster::settings::Settings;
 use crate::cluster::{Mailbox, Site, Surroundings};
@@ -30,12 +31,13 @@ pub(super) struct Manner<'m> {
 ///
 /// # Errors
 /// Where it cannot be reached, or for one round not be seen.
-pub(super) fn begin(settings: Settings, manner: Manner<'_>) -> Result<Vec<Box<dyn Job>>> {
+pub(super) fn begin(settings: Settings, manner: Manner<'_>) -> Result<Begun> {
     let Manner { gate, switchboard, roster, metrics, recorded, fresh_for, once, is_dry } = manner;
     let cache = cache();
     let around = Surroundings { gate, switchboard, roster, metrics, cache: cache.clone(), fresh_for };
     let site = Site::connect(settings, &around)?;
     let cluster = site.cluster(&around);
+    let witness = Arc::clone(&cluster.witness);
     let client = ClientPool::new(cache, fresh_for).client_for(&[])?;
     let make_job = move |place: String, mailbox: Mailbox| -> Box<dyn Job> {
         let source = Source::Cluster { place, mailbox };
@@ -45,5 +47,5 @@ pub(super) fn begin(settings: Settings, manner: Manner<'_>) -> Result<Vec<Box<dy
     let mut controller = site.controller(&around, Box::new(make_job))?;
     let jobs = if once { controller.jobs()? } else { Vec::new() };
     controller.run()?;
-    Ok(jobs)
+    Ok((jobs, Some(witness)))
 }

@@ -15,6 +15,7 @@ use super::rounds::{Rounds, Source};
 use super::webhook_flags::WebhookFlags;
 use super::work::{cache, recorded};
 use crate::audit::AuditLog;
+use crate::cluster::Witness;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
 use crate::daemon::{self, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
@@ -122,7 +123,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     let cluster = arguments.cluster.read(variables)?;
     let (format, level) = arguments.logs(variables)?;
     daemon::start_logs(format, level)?;
-    let of_cluster = of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
+    let (of_cluster, witness) = of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
     let of_cluster = Mutex::new(of_cluster);
     let load = move || {
         let mut jobs = jobs(&arguments, interval)?;
@@ -130,8 +131,13 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
         jobs.append(&mut of_cluster.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(jobs)
     };
-    daemon::run(settings, &gate, &switchboard, Box::new(load))
+    let ended = daemon::run(settings, &gate, &switchboard, Box::new(load));
+    witness.inspect(|witness| witness.settle());
+    ended
 }
+
+/// What is worked off of a cluster from the beginning, and who has something to tell there until the end.
+pub(super) type Begun = (Vec<Box<dyn Job>>, Option<Arc<dyn Witness>>);
 
 /// What is worked off of a cluster from the beginning.
 #[cfg(feature = "kube")]
@@ -142,8 +148,8 @@ fn of_cluster(
     settings: &Settings,
     gate: &Gate,
     switchboard: &Switchboard,
-) -> Result<Vec<Box<dyn Job>>> {
-    let (Some(cluster), Some(roster)) = (cluster, &settings.roster) else { return Ok(Vec::new()) };
+) -> Result<Begun> {
+    let (Some(cluster), Some(roster)) = (cluster, &settings.roster) else { return Ok((Vec::new(), None)) };
     let manner = super::cluster_jobs::Manner {
         gate,
         switchboard,
@@ -166,8 +172,8 @@ fn of_cluster(
     _: &Settings,
     _: &Gate,
     _: &Switchboard,
-) -> Result<Vec<Box<dyn Job>>> {
-    Ok(Vec::new())
+) -> Result<Begun> {
+    Ok((Vec::new(), None))
 }
 
 impl Arguments {

@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use super::resolve::{Resolved, Resolver};
 use super::watch::Store;
 use super::witness::Reporter;
-use super::{Letter, Mailbox};
+use super::{Letter, Mailbox, Witness as _};
 use crate::config::{Config, Registry};
 use crate::daemon::{Job, Roster, Switchboard};
 use crate::error::{Error, ErrorKind, Result};
@@ -79,6 +79,8 @@ impl Controller {
                 }
                 self.mind_the_api();
             }
+            // What tells the objects is over when this is.
+            self.reporter.settle();
         };
         let thread = thread::Builder::new().name("cluster".to_owned()).spawn(work);
         let refused = |error| Error::new(ErrorKind::Environment, format!("cannot start a thread: {error}"));

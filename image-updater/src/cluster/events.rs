@@ -3,9 +3,9 @@
 //! In: notices, from threads that must not wait. Out: an Event each, written one after the other. Refused: the same
 //! trouble of the same object again and again, and to wait for an API server that is slow: what does not fit is left out.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -16,10 +16,10 @@ use kube::core::{ApiResource, GroupVersionKind};
 use tokio::sync::Notify;
 use tracing::{debug, warn};
 
-use super::status::{News, State, joined};
+use super::status::{Fault, News, State, Subject, joined};
 use super::witness::lock;
 use crate::gate::Gate;
-use crate::work::{Owner, OwnerKind};
+use crate::work::{Owner, OwnerKind, Update};
 
 /// So many wait to be sent: what a commit for every one of 2,000 Applications brings.
 const WAITING: usize = 4_000;
@@ -45,6 +45,15 @@ const ARGO_CD: &str = "ArgocdImageUpdater";
 /// Who we are for others.
 const OURS: &str = "image-updater";
 
+/// Versions were pushed: Argo CD Image Updater's own word.
+const UPDATED: &str = "ImagesUpdated";
+
+/// Images were not brought up to date.
+const FAILED: &str = "ImagesUpdateFailed";
+
+/// What an Application says in its annotations cannot be done.
+const INVALID: &str = "ImageUpdaterConfigInvalid";
+
 /// What is said of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
@@ -66,17 +75,29 @@ pub(super) enum Severity {
 pub(super) struct Events {
     is_on: bool,
     waiting: Mutex<VecDeque<Notice>>,
+    is_busy: AtomicBool,
     rung: Notify,
     lost: AtomicU64,
 }
 
 /// The Applications that are in trouble, by what was said of it. They have no status of ours that would remember it.
 #[derive(Debug, Default)]
-pub(super) struct Troubles(BTreeMap<Owner, String>);
+pub(super) struct Troubles {
+    /// What is wrong with what they say.
+    faults: BTreeMap<Owner, String>,
+    /// What went wrong in a round.
+    failures: BTreeMap<Owner, String>,
+}
 
 impl Events {
     pub(super) fn new(is_on: bool) -> Self {
-        Self { is_on, waiting: Mutex::default(), rung: Notify::new(), lost: AtomicU64::new(0) }
+        Self {
+            is_on,
+            waiting: Mutex::default(),
+            is_busy: AtomicBool::new(false),
+            rung: Notify::new(),
+            lost: AtomicU64::new(0),
+        }
     }
 
     /// Has these sent.
@@ -95,12 +116,17 @@ impl Events {
         self.rung.notify_one();
     }
 
+    /// Whether there is nothing to be sent.
+    pub(super) fn is_idle(&self) -> bool {
+        lock(&self.waiting).is_empty() && !self.is_busy.load(Ordering::Relaxed)
+    }
+
     /// Sends them, for as long as it is let.
     pub(super) async fn send(&self, client: &kube::Client, gate: &Gate) {
         let mut sender = Sender { client, said: HashMap::new(), last: 0 };
-        while !gate.is_stopped() {
-            let next = if gate.is_held() { None } else { lock(&self.waiting).pop_front() };
-            let Some(notice) = next else {
+        // What is still to be said is said, though it is stopping.
+        while !gate.is_stopped() || !self.is_idle() {
+            let Some(notice) = self.take(gate) else {
                 // What is left out is said once the rest is sent.
                 let lost = self.lost.swap(0, Ordering::Relaxed);
                 if lost > 0 {
@@ -116,9 +142,18 @@ impl Events {
                     Ok(Err(error)) => warn!(object = id, "an Event of {kind:?} was not sent: {error}"),
                     Err(_) => warn!(object = id, "an Event of {kind:?} was not sent in time"),
                 }
-                tokio::time::sleep(PACE).await;
             }
+            self.is_busy.store(false, Ordering::Relaxed);
+            tokio::time::sleep(PACE).await;
         }
+    }
+
+    /// The next one, unless another replica leads.
+    fn take(&self, gate: &Gate) -> Option<Notice> {
+        let mut waiting = lock(&self.waiting);
+        let next = if gate.is_held() { None } else { waiting.pop_front() };
+        self.is_busy.store(next.is_some(), Ordering::Relaxed);
+        next
     }
 }
 
@@ -211,6 +246,28 @@ impl Troubles {
         }
     }
 
+    /// What is said of Applications that say something wrong. Those that have no images any more are forgotten.
+    pub(super) fn resolved<'u>(
+        &mut self,
+        subjects: &[Subject],
+        updates: impl Iterator<Item = &'u Update>,
+    ) -> Vec<Notice> {
+        let is_application = |owner: &&Owner| owner.kind == OwnerKind::Application;
+        let known: HashSet<&Owner> =
+            updates.flat_map(|update| &update.owners).filter(is_application).collect();
+        self.failures.retain(|owner, _| known.contains(owner));
+        let mut before = std::mem::take(&mut self.faults);
+        let mut notices = Vec::new();
+        for subject in subjects.iter().filter(|subject| is_application(&&subject.owner)) {
+            let message = joined(subject.faults.iter().map(Fault::message));
+            if before.remove(&subject.owner).as_ref() != Some(&message) {
+                notices.push(warning(&subject.owner, INVALID, message.clone()));
+            }
+            self.faults.insert(subject.owner.clone(), message);
+        }
+        notices
+    }
+
     fn failed(&mut self, owner: &Owner, news: &News<'_>) -> Option<Notice> {
         let failed = news.images.iter().filter_map(|heard| match &heard.state {
             State::Failed(why) => Some(format!("{}: {why}", heard.id.name)),
@@ -218,16 +275,17 @@ impl Troubles {
         });
         let message = joined(failed);
         if message.is_empty() {
-            self.0.remove(owner);
+            self.failures.remove(owner);
             return None;
         }
-        let before = self.0.insert(owner.clone(), message.clone());
-        if before.as_ref() == Some(&message) {
-            return None;
-        }
-        let (severity, reason) = (Severity::Warning, "ImagesUpdateFailed".to_owned());
-        Some(Notice { owner: owner.clone(), severity, reason, message, annotations: Vec::new() })
+        let before = self.failures.insert(owner.clone(), message.clone());
+        (before.as_ref() != Some(&message)).then(|| warning(owner, FAILED, message))
     }
+}
+
+fn warning(owner: &Owner, reason: &str, message: String) -> Notice {
+    let (severity, reason) = (Severity::Warning, reason.to_owned());
+    Notice { owner: owner.clone(), severity, reason, message, annotations: Vec::new() }
 }
 
 /// What was pushed for an object, if anything was.
@@ -259,7 +317,7 @@ fn updated(owner: &Owner, news: &News<'_>) -> Option<Notice> {
             format!("Successfully updated {} applications: {}", several.len(), joined(several.to_vec()))
         }
     };
-    let (owner, reason) = (owner.clone(), "ImagesUpdated".to_owned());
+    let (owner, reason) = (owner.clone(), UPDATED.to_owned());
     Some(Notice { owner, severity: Severity::Normal, reason, message, annotations })
 }
 

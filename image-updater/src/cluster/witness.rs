@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
@@ -15,8 +17,14 @@ use super::events::{Events, Troubles};
 use super::status::{Ledger, Subject, Writer, sorted};
 use crate::daemon::Metrics;
 use crate::deliver::{Delivered, Failed};
-use crate::gate::Gate;
+use crate::gate::{Gate, Hold};
 use crate::work::{Owner, Update};
+
+/// How long what is to be told holds up the end of the program.
+const FAREWELL: Duration = Duration::from_secs(3);
+
+/// How often who waits for that looks.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Hears what becomes of images, and tells their objects.
 #[derive(Clone)]
@@ -50,13 +58,15 @@ impl Reporter {
 
     /// These are all objects that are told, and all images that are worked off. An object that is not among them any more
     /// is gone, and what was counted of it with it.
-    pub(crate) fn resolved<'u>(&self, subjects: Vec<Subject>, updates: impl IntoIterator<Item = &'u Update>) {
-        let Shared { ledger, writer, metrics, .. } = &*self.shared;
-        let mut ledger = lock(ledger);
-        let touched = ledger.renew(subjects, updates);
-        let counts = ledger.counts().map(|(owner, counts)| (&owner.id, (counts.applications, counts.images)));
-        metrics.watched_for(&counts.collect::<BTreeMap<_, _>>());
-        drop(ledger);
+    pub(crate) fn resolved<'u>(
+        &self,
+        subjects: Vec<Subject>,
+        updates: impl Iterator<Item = &'u Update> + Clone,
+    ) {
+        let Shared { ledger, writer, events, troubles, .. } = &*self.shared;
+        events.extend(lock(troubles).resolved(&subjects, updates.clone()));
+        let touched = lock(ledger).renew(subjects, updates);
+        self.shared.count();
         writer.mark(touched);
     }
 
@@ -64,6 +74,20 @@ impl Reporter {
     pub(crate) async fn run(self, client: kube::Client) {
         let events = self.shared.events.send(&client, &self.shared.gate);
         futures::join!(self.shared.write(&client), events);
+    }
+}
+
+impl Shared {
+    /// Counts what is watched for each ImageUpdater. Of replicas, only the one that leads counts.
+    pub(super) fn count(&self) {
+        let ledger = lock(&self.ledger);
+        let counts = ledger.counts().filter(|_| !self.gate.is_held_for(Hold::Standby));
+        let counts = counts.map(|(owner, counts)| (&owner.id, (counts.applications, counts.images)));
+        self.metrics.watched_for(&counts.collect::<BTreeMap<_, _>>());
+    }
+
+    fn is_settled(&self) -> bool {
+        self.gate.is_held() || (self.writer.is_idle() && self.events.is_idle())
     }
 }
 
@@ -86,6 +110,13 @@ impl Witness for Reporter {
         let mut troubles = lock(troubles);
         for (owner, news) in &news {
             events.extend(troubles.notices(owner, news));
+        }
+    }
+
+    fn settle(&self) {
+        let deadline = Instant::now() + FAREWELL;
+        while !self.shared.is_settled() && Instant::now() < deadline {
+            thread::sleep(LOOK);
         }
     }
 }

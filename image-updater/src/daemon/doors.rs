@@ -17,7 +17,7 @@ use super::metrics::Metrics;
 use super::refused;
 use crate::error::{Error, Result};
 use crate::forge::is_same_repository;
-use crate::gate::Gate;
+use crate::gate::{Gate, Hold};
 use crate::webhook::{News, Outcome, Push, Received, Receiver, Refusal};
 
 /// What Argo CD Image Updater answers.
@@ -35,6 +35,7 @@ pub(crate) struct Webhooks {
 pub(super) struct Operations {
     pub(super) health: Arc<Health>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) gate: Gate,
 }
 
 /// Hears what happens elsewhere, and rings for whom it is.
@@ -116,7 +117,10 @@ impl Routes for Operations {
         Some(match head.uri.path() {
             "/healthz" => self.health.alive(Instant::now()),
             "/readyz" => self.health.ready(),
-            "/metrics" => self.metrics.page(),
+            "/metrics" => {
+                self.metrics.leads(!self.gate.is_held_for(Hold::Standby));
+                self.metrics.page()
+            }
             _ => Page::text(404, "there are /healthz, /readyz and /metrics\n"),
         })
     }

@@ -60,6 +60,7 @@ pub(crate) struct Metrics {
     registry_requests: ByLabel,
     registry_requests_failed: ByLabel,
     registry_requests_unchanged: ByLabel,
+    registry_requests_saved: ByLabel,
     decisions: ByOutcome,
     rounds: ByOutcome,
     commits: ByLabel,
@@ -86,6 +87,7 @@ impl Metrics {
             registry_requests: ByLabel::default(),
             registry_requests_failed: ByLabel::default(),
             registry_requests_unchanged: ByLabel::default(),
+            registry_requests_saved: ByLabel::default(),
             decisions: ByOutcome::default(),
             rounds: ByOutcome::default(),
             commits: ByLabel::default(),
@@ -122,6 +124,8 @@ impl Metrics {
         ours.register("tag_to_commit_seconds", "How long after an image was made it was committed", lag);
         let unchanged = self.registry_requests_unchanged.clone();
         ours.register("registry_requests_unchanged", "Requests answered by: nothing has changed", unchanged);
+        let saved = self.registry_requests_saved.clone();
+        ours.register("registry_requests_saved", "Requests that what is kept here made needless", saved);
         ours.register("decisions", "What became of images, in all rounds", self.decisions.clone());
         ours.register("rounds", "Rounds, by whether they came to their end", self.rounds.clone());
         ours.register("commits", "Commits that were pushed", self.commits.clone());
@@ -177,7 +181,7 @@ impl Metrics {
     }
 
     /// Whether this replica is the one that writes.
-    pub(crate) fn leads(&self, leads: bool) {
+    pub(super) fn leads(&self, leads: bool) {
         self.leads.set(leads.into());
     }
 
@@ -257,6 +261,7 @@ impl Metrics {
             self.registry_requests.get_or_create(&labels).inc_by(traffic.requests);
             self.registry_requests_failed.get_or_create(&labels).inc_by(traffic.failed);
             self.registry_requests_unchanged.get_or_create(&labels).inc_by(traffic.unchanged);
+            self.registry_requests_saved.get_or_create(&labels).inc_by(traffic.saved);
         }
     }
 
@@ -303,7 +308,7 @@ mod tests {
         metrics.leads(true);
         metrics.lag(Duration::from_secs(30));
         metrics.failed_round("r", Duration::from_millis(1));
-        let asked = Traffic { requests: 5, failed: 1, unchanged: 3 };
+        let asked = Traffic { requests: 5, failed: 1, unchanged: 3, saved: 7 };
         metrics.traffic(&BTreeMap::from([("r.test".to_owned(), asked)]));
         metrics.misconfigured();
         metrics.told(None, "unknown");
@@ -317,6 +322,7 @@ mod tests {
             "argocd_image_updater_registry_requests_total{registry=\"r.test\"} 5",
             "argocd_image_updater_registry_requests_failed_total{registry=\"r.test\"} 1",
             "image_updater_registry_requests_unchanged_total{registry=\"r.test\"} 3",
+            "image_updater_registry_requests_saved_total{registry=\"r.test\"} 7",
             "image_updater_decisions_total{repository=\"r\",outcome=\"changed\"} 1",
             "argocd_image_updater_k8s_api_requests_total 2",
             "argocd_image_updater_k8s_api_errors_total 1",

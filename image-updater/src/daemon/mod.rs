@@ -165,8 +165,8 @@ pub(crate) fn run(
         Signals::new([SIGTERM, SIGINT]).map_err(|error| refused("watch for signals", &error))?;
     let mut doors = Doors::new()?;
     if let Some(address) = settings.listen {
-        let (health, metrics) = (Arc::clone(&health), Arc::clone(&metrics));
-        doors.open_operations(address, Operations { health, metrics })?;
+        let (health, metrics, gate) = (Arc::clone(&health), Arc::clone(&metrics), gate.sibling());
+        doors.open_operations(address, Operations { health, metrics, gate })?;
     }
     if let Some(Webhooks { listen, certificates, receiver }) = settings.webhooks {
         let (switchboard, metrics, gate) = (switchboard.clone(), Arc::clone(&metrics), gate.sibling());

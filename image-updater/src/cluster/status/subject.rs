@@ -33,7 +33,7 @@ pub(crate) struct Fault {
 
 impl Fault {
     /// The field and what is wrong with it.
-    pub(super) fn message(&self) -> String {
+    pub(in crate::cluster) fn message(&self) -> String {
         let hint = self.error.help().map(|hint| format!(" ({hint})")).unwrap_or_default();
         match &self.field {
             Some(field) => format!("{field}: {}{hint}", self.error.message()),

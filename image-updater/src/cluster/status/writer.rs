@@ -57,9 +57,20 @@ pub(in crate::cluster) struct Writer {
 
 #[derive(Debug, Default)]
 struct Desk {
-    /// With the time before which each is left alone, and after how many failures.
-    pending: BTreeMap<Owner, (Instant, u32)>,
+    pending: BTreeMap<Owner, Due>,
     written: HashMap<Owner, Instant>,
+    /// Whether one of them is being written.
+    is_busy: bool,
+}
+
+/// When an object is to be looked at.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    /// Before that it is left alone.
+    at: Instant,
+    failures: u32,
+    /// Whether all there is to say is that it was looked at.
+    is_idle: bool,
 }
 
 /// An object as the API server showed it last.
@@ -91,26 +102,38 @@ impl Writer {
         let now = Instant::now();
         for owner in owners {
             let soon = desk.written.get(&owner).map_or(now, |written| (*written + SPARING).max(now));
-            let place = desk.pending.entry(owner).or_insert((soon, 0));
+            let fresh = Due { at: soon, failures: 0, is_idle: false };
+            let due = desk.pending.entry(owner).or_insert(fresh);
             // Who waits after a failure goes on waiting.
-            if place.1 == 0 {
-                place.0 = place.0.min(soon);
+            if due.failures == 0 {
+                *due = Due { at: due.at.min(soon), ..fresh };
             }
         }
         self.rung.notify_one();
     }
 
+    /// Whether there is nothing to be said.
+    pub(in crate::cluster) fn is_idle(&self) -> bool {
+        let desk = lock(&self.desk);
+        !desk.is_busy && desk.pending.values().all(|due| due.is_idle)
+    }
+
     /// The next object whose time has come, or how long until then.
     fn next(&self, now: Instant) -> Result<(Owner, u32), Duration> {
         let mut desk = lock(&self.desk);
-        let next = desk.pending.iter().min_by_key(|(_, (at, _))| *at);
-        let Some((owner, (at, failures))) = next else { return Err(TICK) };
-        if *at > now {
-            return Err(at.duration_since(now).min(TICK));
+        let Some((owner, due)) = desk.pending.iter().min_by_key(|(_, due)| due.at) else { return Err(TICK) };
+        if due.at > now {
+            return Err(due.at.duration_since(now).min(TICK));
         }
-        let found = (owner.clone(), *failures);
+        let found = (owner.clone(), due.failures);
         desk.pending.remove(&found.0);
+        desk.is_busy = true;
         Ok(found)
+    }
+
+    /// What was begun is over.
+    fn rest(&self) {
+        lock(&self.desk).is_busy = false;
     }
 
     fn wrote(&self, owner: &Owner, now: Instant) {
@@ -122,11 +145,11 @@ impl Writer {
     }
 
     /// Has an object wait; news of it in between does not change that after failures.
-    fn postpone(&self, owner: Owner, until: Instant, failures: u32) {
+    fn postpone(&self, owner: Owner, due: Due) {
         let mut desk = lock(&self.desk);
-        let place = desk.pending.entry(owner).or_insert((until, failures));
-        if failures > 0 {
-            *place = (until, failures);
+        let known = desk.pending.entry(owner).or_insert(due);
+        if due.failures > 0 {
+            *known = due;
         }
     }
 
@@ -138,9 +161,14 @@ impl Writer {
 impl Shared {
     /// Writes what there is to write, for as long as it is let.
     pub(in crate::cluster) async fn write(&self, client: &kube::Client) {
-        let (mut shown, mut troubles) = (HashMap::new(), 0);
-        while !self.gate.is_stopped() {
-            if self.gate.is_held() {
+        let (mut shown, mut troubles, mut led) = (HashMap::new(), 0, false);
+        // What is still to be said is said, though it is stopping.
+        while !self.gate.is_stopped() || !self.writer.is_idle() {
+            let leads = !self.gate.is_held();
+            if std::mem::replace(&mut led, leads) != leads {
+                self.count();
+            }
+            if !leads {
                 // Who leads now writes other things.
                 shown.clear();
                 tokio::time::sleep(TICK).await;
@@ -154,7 +182,9 @@ impl Shared {
                 }
             };
             let outcome = self.write_one(client, &owner, &mut shown).await;
-            tokio::time::sleep(self.settle(owner, outcome, failures, &mut troubles)).await;
+            let pause = self.settle(owner, outcome, failures, &mut troubles);
+            self.writer.rest();
+            tokio::time::sleep(pause).await;
         }
     }
 
@@ -167,7 +197,7 @@ impl Shared {
         match outcome {
             Outcome::Done { pace } => pace,
             Outcome::Later(wait) => {
-                self.writer.postpone(owner, now + wait, 0);
+                self.writer.postpone(owner, Due { at: now + wait, failures: 0, is_idle: true });
                 Duration::ZERO
             }
             Outcome::Failed(error) => {
@@ -176,7 +206,8 @@ impl Shared {
                     0 => debug!(object, "the status of {:?} was not written: {error}", owner.kind),
                     _ => warn!(object, "the status of {:?} was not written: {error}", owner.kind),
                 }
-                self.writer.postpone(owner, now + backoff(failures), failures + 1);
+                let due = Due { at: now + backoff(failures), failures: failures + 1, is_idle: false };
+                self.writer.postpone(owner, due);
                 PACE
             }
             Outcome::Away(error, wait) => {
@@ -185,7 +216,8 @@ impl Shared {
                 }
                 let wait = wait.unwrap_or_else(|| backoff(*troubles)).min(LONGEST);
                 *troubles += 1;
-                self.writer.postpone(owner, now, failures.max(1));
+                let due = Due { at: now, failures: failures.max(1), is_idle: false };
+                self.writer.postpone(owner, due);
                 wait
             }
         }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hyper::body::Bytes;
 use hyper::{Method, Request, Response};
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -159,7 +158,7 @@ impl Scene {
     }
 
     fn resolved(&self, subjects: &[Subject]) {
-        self.reporter.resolved(subjects.to_vec(), &[]);
+        self.reporter.resolved(subjects.to_vec(), [].iter());
     }
 
     async fn until(&self, is_so: impl Fn(&Store) -> bool) {
@@ -274,9 +273,9 @@ fn as_long_as_another_replica_leads_nothing_is_asked() {
     scene.server.put("all", &[]);
     scene.gate.hold(Hold::Standby);
     scene.resolved(&[faulty("all", "no such thing")]);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(200));
+            thread::sleep(Duration::from_millis(200));
             assert!(lock(&scene.server.0).asked.is_empty());
             scene.gate.open(Hold::Standby);
         });
