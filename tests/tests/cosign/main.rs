@@ -1,5 +1,7 @@
 //! Signatures of images in registries: `docker-registry`, which keeps no lists of referrers, and a stand-in that does.
 
+mod updater;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
