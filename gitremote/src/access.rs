@@ -22,10 +22,43 @@ pub struct Access {
     pub timeout: Duration,
     /// What is shown to a server over `https`.
     pub credentials: Credentials,
-    /// Certificates (PEM) of the only authorities to trust for `https`; those of the machine where absent.
-    pub authorities: Option<PathBuf>,
+    /// The only authorities to trust for `https`; those of the machine where absent.
+    pub authorities: Option<Authorities>,
+    /// What the server is shown by TLS.
+    pub certificate: Option<ClientCertificate>,
+    /// The proxy for `https`; those of git's configuration and the environment where absent.
+    pub proxy: Option<ProxyServer>,
+    /// Whether the server's certificate is not checked.
+    pub is_insecure: bool,
     /// For ssh.
     pub ssh: SshAccess,
+}
+
+/// Certificates of authorities, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Authorities {
+    /// In a file; read each time, as such files are replaced.
+    File(PathBuf),
+    /// These.
+    Given(Vec<u8>),
+}
+
+/// A certificate that a server is shown by TLS.
+#[derive(Clone, Debug)]
+pub struct ClientCertificate {
+    /// It with those that vouch for it, in PEM.
+    pub chain: Vec<u8>,
+    /// Its private key, in PEM.
+    pub key: Secret,
+}
+
+/// Who carries everything to a server.
+#[derive(Clone, Debug)]
+pub struct ProxyServer {
+    /// Its address, which may have a user and a password.
+    pub url: Secret,
+    /// What is asked for without it: hosts and networks, with commas between them.
+    pub except: Option<String>,
 }
 
 /// What is shown to a server over `https`.
@@ -50,6 +83,8 @@ pub enum Credentials {
 pub struct SshAccess {
     /// The private key; those of the configuration and the agent where absent.
     pub key: Option<Secret>,
+    /// What the key is locked with.
+    pub passphrase: Option<Secret>,
     /// Whom to trust.
     pub hosts: KnownHosts,
 }
@@ -64,6 +99,10 @@ pub enum KnownHosts {
     Strict,
     /// Those in a file, and no others.
     File(PathBuf),
+    /// These, as such a file has them, and no others.
+    Given(String),
+    /// Any at all.
+    Unchecked,
 }
 
 /// Something that must not be seen.
@@ -93,6 +132,9 @@ impl Access {
             timeout,
             credentials: Credentials::default(),
             authorities: None,
+            certificate: None,
+            proxy: None,
+            is_insecure: false,
             ssh: SshAccess::default(),
         }
     }

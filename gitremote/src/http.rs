@@ -12,9 +12,9 @@ use gix::protocol::transport::client::blocking_io::http::{
     GetResponse, Http, Options, PostBodyDataKind, PostResponse, Transport, reqwest as backend,
 };
 use gix::url::Scheme;
-use reqwest::{Certificate, Proxy};
+use reqwest::{Certificate, Identity, NoProxy, Proxy};
 
-use crate::access::{Access, Credentials};
+use crate::access::{Access, Authorities, ClientCertificate, Credentials, ProxyServer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Bounded, Session};
 use crate::web;
@@ -68,7 +68,9 @@ struct Settings {
     agent: String,
     timeout: Duration,
     certificates: Option<Vec<Certificate>>,
+    identity: Option<Identity>,
     proxy: Option<Proxy>,
+    is_insecure: bool,
 }
 
 impl Settings {
@@ -83,21 +85,23 @@ impl Settings {
             Error::new(ErrorKind::Unavailable, reason)
         };
         let certificates = match (&access.authorities, &options.ssl_ca_info) {
-            (Some(path), _) => Some(certificates(path).map_err(|error| {
-                let reason = format!("the authorities in `{}` cannot be used: {error}", path.display());
-                Error::new(ErrorKind::Invalid, reason)
-            })?),
-            (None, Some(path)) => Some(certificates(path).map_err(|error| wrong("http.sslCAInfo", &error))?),
+            (Some(authorities), _) => Some(given(authorities)?),
+            (None, Some(path)) => {
+                Some(certificates_in(path).map_err(|error| wrong("http.sslCAInfo", &error))?)
+            }
             (None, None) => None,
         };
         // The proxies in the environment are reqwest's own affair.
-        let proxy = match repository.config_snapshot().string("http.proxy") {
-            Some(address) if !address.is_empty() => {
+        let proxy = match (&access.proxy, repository.config_snapshot().string("http.proxy")) {
+            (Some(server), _) => Some(proxy(server)?),
+            (None, Some(address)) if !address.is_empty() => {
                 Some(Proxy::all(address.to_string()).map_err(|error| wrong("http.proxy", &error))?)
             }
             _ => None,
         };
-        Ok(Self { agent: access.agent.clone(), timeout, certificates, proxy })
+        let identity = access.certificate.as_ref().map(identity).transpose()?;
+        let is_insecure = access.is_insecure;
+        Ok(Self { agent: access.agent.clone(), timeout, certificates, identity, proxy, is_insecure })
     }
 
     fn into_backend(self) -> Arc<Mutex<dyn Any + Send + Sync>> {
@@ -105,6 +109,12 @@ impl Settings {
             let mut builder = web::client_builder(&self.agent, self.timeout);
             if let Some(certificates) = self.certificates.clone() {
                 builder = builder.tls_certs_only(certificates);
+            }
+            if let Some(identity) = self.identity.clone() {
+                builder = builder.identity(identity);
+            }
+            if self.is_insecure {
+                builder = builder.tls_danger_accept_invalid_certs(true);
             }
             if let Some(proxy) = self.proxy.clone() {
                 builder = builder.proxy(proxy);
@@ -119,9 +129,39 @@ impl Settings {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
-    let bundle = fs::read(path).map_err(|error| error.to_string())?;
-    let certificates = Certificate::from_pem_bundle(&bundle).map_err(|error| error.to_string())?;
+fn given(authorities: &Authorities) -> Result<Vec<Certificate>> {
+    let (certificates, place) = match authorities {
+        Authorities::File(path) => (certificates_in(path), format!(" in `{}`", path.display())),
+        Authorities::Given(bundle) => (certificates(bundle), String::new()),
+    };
+    certificates.map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("the authorities{place} cannot be used: {error}"))
+    })
+}
+
+/// What the server is shown by TLS. No error has what is in it.
+fn identity(certificate: &ClientCertificate) -> Result<Identity> {
+    let mut pem = certificate.chain.clone();
+    pem.push(b'\n');
+    pem.extend(certificate.key.read()?.into_bytes());
+    Identity::from_pem(&pem).map_err(|_| {
+        Error::new(ErrorKind::Invalid, "the certificate for the server, or its key, cannot be used")
+            .hint("both are in PEM")
+    })
+}
+
+fn proxy(server: &ProxyServer) -> Result<Proxy> {
+    let proxy = Proxy::all(server.url.read()?)
+        .map_err(|_| Error::new(ErrorKind::Invalid, "the address of the proxy is none that can be used"))?;
+    Ok(proxy.no_proxy(server.except.as_deref().and_then(NoProxy::from_string)))
+}
+
+fn certificates_in(path: &Path) -> Result<Vec<Certificate>, String> {
+    certificates(&fs::read(path).map_err(|error| error.to_string())?)
+}
+
+fn certificates(bundle: &[u8]) -> Result<Vec<Certificate>, String> {
+    let certificates = Certificate::from_pem_bundle(bundle).map_err(|error| error.to_string())?;
     if certificates.is_empty() {
         return Err("it has no certificate".to_owned());
     }

@@ -14,10 +14,12 @@ mod error;
 mod fetch;
 mod history;
 mod http;
+mod keyring;
 mod local;
 mod message;
 mod mirror;
 mod pack;
+mod passphrase;
 mod program;
 mod publish;
 mod push;
@@ -30,13 +32,16 @@ mod ssh;
 mod tree;
 pub mod web;
 
-pub use access::{Access, Credentials, KnownHosts, Secret, SshAccess};
+pub use access::{
+    Access, Authorities, ClientCertificate, Credentials, KnownHosts, ProxyServer, Secret, SshAccess,
+};
 pub use commit::{Authorship, Change, Person};
 pub use conversation::Tip;
 pub use error::{Error, ErrorKind, Result, innermost};
 pub use fetch::{Fetched, fetch_commit, open_repository};
 pub use gix::ObjectId;
 pub use history::Past;
+pub use keyring::GpgKeyring;
 pub use mirror::Mirror;
 pub use publish::{Consent, Published, Publisher, Target, Waiting};
 pub use redact::redact;

@@ -14,7 +14,7 @@ pub(crate) fn prepare(url: &gix::Url, service: Service) -> Prepared {
     let mut command = Command::new("git");
     // The path begins with a slash, so that it is no option.
     command.arg(service.as_git_subcommand()).arg(path(url));
-    Prepared { command, key: None }
+    Prepared { command, files: None }
 }
 
 /// The folder that a `file` address names.

@@ -17,9 +17,9 @@ use gix::protocol::transport::client::git::blocking_io::Connection;
 use gix::protocol::transport::client::{self, MessageKind, TransportWithoutIO, WriteMode};
 use gix::protocol::transport::{Protocol, Service};
 
-use crate::access::SecretFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Bounded, Session};
+use crate::ssh;
 
 /// How much of what a program says on its standard error is kept.
 const MAX_COMPLAINT: usize = 16 << 10;
@@ -40,7 +40,7 @@ const REPOSITORY_VARIABLES: &[&str] = &[
 /// A program to start, and what must stay while it runs.
 pub(crate) struct Prepared {
     pub(crate) command: Command,
-    pub(crate) key: Option<SecretFile>,
+    pub(crate) files: Option<ssh::Files>,
 }
 
 /// A connection to a service of git's through a program.
@@ -48,7 +48,7 @@ pub(crate) struct ProgramTransport {
     connection: Connection<BufReader<Bounded<ChildStdout>>, ChildStdin>,
     url: gix::Url,
     session: Arc<Session>,
-    _key: Option<SecretFile>,
+    _files: Option<ssh::Files>,
 }
 
 /// What a program says on its standard error.
@@ -64,7 +64,7 @@ impl ProgramTransport {
         url: &gix::Url,
         session: &Arc<Session>,
     ) -> Result<(Self, Complaint)> {
-        let Prepared { mut command, key } = prepared;
+        let Prepared { mut command, files } = prepared;
         command.env("GIT_PROTOCOL", "version=2");
         for name in REPOSITORY_VARIABLES {
             command.env_remove(name);
@@ -89,7 +89,7 @@ impl ProgramTransport {
             ConnectMode::Process,
             false,
         );
-        Ok((Self { connection, url: url.clone(), session: Arc::clone(session), _key: key }, complaint))
+        Ok((Self { connection, url: url.clone(), session: Arc::clone(session), _files: files }, complaint))
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::access::Secret;
 use crate::error::{Error, ErrorKind, Result};
+use crate::passphrase::Passphrase;
 use crate::program::Complaint;
 use crate::session::Session;
 
@@ -37,6 +38,8 @@ pub struct SshSigner {
     pub program: PathBuf,
     /// The private key; the public one where an agent has the other.
     pub key: Secret,
+    /// The passphrase, where the key has one.
+    pub passphrase: Option<Secret>,
 }
 
 /// Signs with an OpenPGP key.
@@ -56,7 +59,7 @@ impl SshSigner {
     /// With the machine's `ssh-keygen`.
     #[must_use]
     pub fn new(key: Secret) -> Self {
-        Self { program: "ssh-keygen".into(), key }
+        Self { program: "ssh-keygen".into(), key, passphrase: None }
     }
 }
 
@@ -73,8 +76,12 @@ impl Sign for SshSigner {
         let key = self.key.to_file()?;
         let mut command = Command::new(&self.program);
         command.args(["-Y", "sign", "-n", "git", "-f"]).arg(key.path());
-        // It would ask for a passphrase at the terminal.
-        command.env("SSH_ASKPASS_REQUIRE", "force").env("SSH_ASKPASS", "false");
+        let passphrase = self.passphrase.as_ref().map(Passphrase::of).transpose()?;
+        match &passphrase {
+            Some(passphrase) => passphrase.give_to(&mut command),
+            // It would ask for a passphrase at the terminal.
+            None => drop(command.env("SSH_ASKPASS_REQUIRE", "force").env("SSH_ASKPASS", "false")),
+        }
         run(command, payload, "-----BEGIN SSH SIGNATURE-----")
     }
 }
@@ -99,12 +106,27 @@ impl Sign for GpgSigner {
 /// What a program makes of the payload, where that begins as a signature does.
 fn run(command: Command, payload: &[u8], begin: &'static str) -> Result<String> {
     let program = command.get_program().display().to_string();
-    let payload = payload.to_vec();
-    let signed = Session::run(TIMEOUT, move |session| talk(command, &payload, begin, session));
+    let is_signature = move |text: &str| text.starts_with(begin) && text.trim_end().ends_with("-----");
+    let signed = output(command, payload, is_signature);
     signed.map_err(|error| error.during(format!("a commit cannot be signed by `{program}`")))
 }
 
-fn talk(mut command: Command, payload: &[u8], begin: &str, session: &Arc<Session>) -> Result<String> {
+/// What a program says about an input, where that is accepted.
+pub(crate) fn output(
+    command: Command,
+    input: &[u8],
+    accepts: impl Fn(&str) -> bool + Send + 'static,
+) -> Result<String> {
+    let input = input.to_vec();
+    Session::run(TIMEOUT, move |session| talk(command, &input, accepts, session))
+}
+
+fn talk(
+    mut command: Command,
+    payload: &[u8],
+    accepts: impl Fn(&str) -> bool,
+    session: &Arc<Session>,
+) -> Result<String> {
     command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let failed = |error: std::io::Error| Error::new(ErrorKind::Unavailable, error.to_string());
     let mut program = command.spawn().map_err(failed)?;
@@ -117,7 +139,7 @@ fn talk(mut command: Command, payload: &[u8], begin: &str, session: &Arc<Session
     drop(input);
     let mut signature = String::new();
     let read = output.take(MAX_SIGNATURE).read_to_string(&mut signature);
-    if read.is_ok() && signature.starts_with(begin) && signature.trim_end().ends_with("-----") {
+    if read.is_ok() && accepts(&signature) {
         session.end_program();
         return Ok(signature);
     }

@@ -12,8 +12,9 @@ use gix::bstr::ByteSlice;
 use gix::protocol::transport::Service;
 use gix::url::ArgumentSafety;
 
-use crate::access::{KnownHosts, Secret, SshAccess};
+use crate::access::{KnownHosts, Secret, SecretFile, SshAccess};
 use crate::error::{Error, ErrorKind, Result};
+use crate::passphrase::Passphrase;
 use crate::program::Prepared;
 
 /// What to run to reach a service of the repository behind an address.
@@ -23,24 +24,52 @@ pub(crate) fn prepare(
     access: &SshAccess,
     configuration: &gix::Repository,
 ) -> Result<Prepared> {
-    let key = access.key.as_ref().map(Secret::to_file).transpose()?;
-    let mut options: Vec<OsString> =
-        ["-o", "BatchMode=yes", "-o", "SendEnv=GIT_PROTOCOL"].map(OsString::from).to_vec();
-    options.extend(trust(&access.hosts)?);
-    if let Some(key) = &key {
+    let files = Files::of(access)?;
+    // In a batch nobody is asked, and no program is either that knows what the key is locked with.
+    let batch = if files.passphrase.is_some() { "BatchMode=no" } else { "BatchMode=yes" };
+    let mut options: Vec<OsString> = ["-o", batch, "-o", "SendEnv=GIT_PROTOCOL"].map(OsString::from).to_vec();
+    options.extend(trust(&access.hosts, files.hosts.as_ref().map(SecretFile::path))?);
+    if let Some(key) = &files.key {
         options.extend([OsString::from("-i"), key.path().into()]);
         options.extend(["-o", "IdentitiesOnly=yes"].map(OsString::from));
+    }
+    if files.passphrase.is_some() {
+        options.extend(["-o", "PreferredAuthentications=publickey"].map(OsString::from));
     }
     let destination = destination(url, service)?;
     let program = configuration.ssh_connect_options().map_err(|error| {
         Error::new(ErrorKind::Unavailable, format!("git's configuration of ssh cannot be read: {error}"))
     })?;
-    if !matches!(access.hosts, KnownHosts::Configured) {
+    if !matches!(access.hosts, KnownHosts::Configured | KnownHosts::Unchecked) {
         refuse_trust(program.ssh_command())?;
     }
     let mut command = command(program.ssh_command(), program.disallow_shell);
     command.args(options).args(destination);
-    Ok(Prepared { command, key })
+    if let Some(passphrase) = &files.passphrase {
+        passphrase.give_to(&mut command);
+    }
+    Ok(Prepared { command, files: Some(files) })
+}
+
+/// What must stay while ssh runs.
+pub(crate) struct Files {
+    key: Option<SecretFile>,
+    passphrase: Option<Passphrase>,
+    hosts: Option<SecretFile>,
+}
+
+impl Files {
+    fn of(access: &SshAccess) -> Result<Self> {
+        let hosts = match &access.hosts {
+            KnownHosts::Given(text) => Some(Secret::Value(text.clone()).to_file()?),
+            _ => None,
+        };
+        Ok(Self {
+            key: access.key.as_ref().map(Secret::to_file).transpose()?,
+            passphrase: access.passphrase.as_ref().map(Passphrase::of).transpose()?,
+            hosts,
+        })
+    }
 }
 
 /// What a complaint of ssh's asks of the user.
@@ -85,19 +114,30 @@ fn refuse_trust(program: &OsStr) -> Result<()> {
         .hint("take `StrictHostKeyChecking` out of it, and add the host's key to known_hosts"))
 }
 
-fn trust(hosts: &KnownHosts) -> Result<Vec<OsString>> {
-    let strict = ["-o", "StrictHostKeyChecking=yes"].map(OsString::from);
-    match hosts {
-        KnownHosts::Configured => Ok(Vec::new()),
-        KnownHosts::Strict => Ok(strict.to_vec()),
-        KnownHosts::File(path) => {
-            let mut options = strict.to_vec();
-            options.push("-o".into());
-            options.push(known_hosts_option(path)?);
-            options.extend(["-o", "GlobalKnownHostsFile=none"].map(OsString::from));
-            Ok(options)
+/// Whom ssh trusts, where `given` is a file of the hosts that are given as they are.
+fn trust(hosts: &KnownHosts, given: Option<&Path>) -> Result<Vec<OsString>> {
+    let mut options = ["-o", "StrictHostKeyChecking=yes"].map(OsString::from).to_vec();
+    let file = match (hosts, given) {
+        (KnownHosts::Configured, _) => return Ok(Vec::new()),
+        (KnownHosts::Unchecked, _) => {
+            let unchecked = [
+                "-o",
+                "StrictHostKeyChecking=no",
+                "-o",
+                "UserKnownHostsFile=/dev/null",
+                "-o",
+                "LogLevel=ERROR",
+            ];
+            return Ok(unchecked.map(OsString::from).to_vec());
         }
-    }
+        (KnownHosts::File(path), _) => path,
+        (KnownHosts::Given(_), Some(path)) => path,
+        (KnownHosts::Strict | KnownHosts::Given(_), _) => return Ok(options),
+    };
+    options.push("-o".into());
+    options.push(known_hosts_option(file)?);
+    options.extend(["-o", "GlobalKnownHostsFile=none"].map(OsString::from));
+    Ok(options)
 }
 
 /// The path as ssh reads it: in quotes, with `%` for itself.

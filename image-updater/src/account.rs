@@ -3,10 +3,12 @@
 //! In: where secrets are kept. Out: what is shown to the server. Secrets are read when they are needed, and no message has
 //! what is in them. An App's token is asked for once for all who want it, and again before it is of no more use.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use registry::Secret;
+use sha2::{Digest as _, Sha256};
 
 use crate::config::Credentials;
 use crate::error::{Error, Result};
@@ -14,15 +16,16 @@ use crate::forge::{App, AppToken, Settings};
 use crate::input;
 
 /// Who asks for no user by name: servers that take tokens take any.
-const TOKEN_USER: &str = "x-access-token";
+pub(crate) const TOKEN_USER: &str = "x-access-token";
 
 /// How long a token must be good for yet: longer than a round takes.
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// A user and a password, or a token in the place of one.
+#[derive(Clone, Debug)]
 pub(crate) struct Account {
     pub(crate) user: String,
-    pub(crate) password: String,
+    pub(crate) password: Secret<String>,
 }
 
 impl Account {
@@ -38,7 +41,7 @@ impl Account {
                 "the credentials for git cannot be had from `{place}`: it holds no `user:password`"
             )));
         }
-        Ok(Self { user: user.to_owned(), password: password.to_owned() })
+        Ok(Self { user: user.to_owned(), password: password.into() })
     }
 }
 
@@ -53,14 +56,14 @@ pub struct GithubApp {
     pub private_key: Credentials,
     /// The address of GitHub's API, where that is not as usual.
     pub api: Option<String>,
-    token: Mutex<Option<AppToken>>,
+    tokens: AppTokens,
 }
 
 impl GithubApp {
     /// No token was asked for yet.
     #[must_use]
     pub fn new(id: String, installation: u64, private_key: Credentials, api: Option<String>) -> Self {
-        Self { id, installation, private_key, api, token: Mutex::default() }
+        Self { id, installation, private_key, api, tokens: AppTokens::default() }
     }
 
     /// What git and the forge are shown.
@@ -73,19 +76,74 @@ impl GithubApp {
         certificates: Option<Vec<u8>>,
         now: Timestamp,
     ) -> Result<Account> {
-        let mut token = self.token.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_good = |token: &&AppToken| token.expires.duration_since(now) > MARGIN;
-        let password = match token.as_ref().filter(is_good) {
-            Some(token) => token.token.expose().clone(),
-            None => {
-                let (_, key) = secret(&self.private_key, "the private key of the GitHub App")?;
-                let app = App::new(&self.id, self.installation, &Secret::new(key))?;
-                let (forge, none) = (Some("github".to_owned()), Secret::from(""));
-                let settings = Settings { forge, api: self.api.clone(), token: none, certificates };
-                token.insert(app.token(url, &settings, now)?).token.expose().clone()
-            }
-        };
-        Ok(Account { user: TOKEN_USER.to_owned(), password })
+        let (_, key) = secret(&self.private_key, "the private key of the GitHub App")?;
+        let (id, api) = (self.id.clone(), self.api.clone());
+        let app = AppKey { id, installation: self.installation, key: Secret::new(key), api };
+        self.tokens.account(&app, url, certificates, now)
+    }
+}
+
+/// The key of a GitHub App.
+#[derive(Debug)]
+pub(crate) struct AppKey {
+    /// The App's number, or its client id.
+    pub(crate) id: String,
+    /// Where it is installed.
+    pub(crate) installation: u64,
+    /// Its private key.
+    pub(crate) key: Secret<String>,
+    /// The address of GitHub's API, where that is not as usual.
+    pub(crate) api: Option<String>,
+}
+
+/// Tokens of GitHub Apps, each as long as it is good; of a key there is no more than a hash.
+#[derive(Debug, Default)]
+pub(crate) struct AppTokens(Mutex<HashMap<[u8; 32], AppToken>>);
+
+impl AppTokens {
+    /// What git and the forge are shown for an App.
+    ///
+    /// # Errors
+    /// Where its key cannot be used, or GitHub gives no token for it.
+    pub(crate) fn account(
+        &self,
+        key: &AppKey,
+        url: &str,
+        certificates: Option<Vec<u8>>,
+        now: Timestamp,
+    ) -> Result<Account> {
+        let account =
+            |token: &AppToken| Account { user: TOKEN_USER.to_owned(), password: token.token.clone() };
+        let (hash, is_good) = (key.hash(), |token: &AppToken| token.expires.duration_since(now) > MARGIN);
+        if let Some(token) = self.lock().get(&hash).filter(|token| is_good(token)) {
+            return Ok(account(token));
+        }
+        // Nobody waits for another App's token meanwhile.
+        let app = App::new(&key.id, key.installation, &key.key)?;
+        let (forge, none) = (Some("github".to_owned()), Secret::from(""));
+        let settings = Settings { forge, api: key.api.clone(), token: none, certificates };
+        let token = app.token(url, &settings, now)?;
+        let account = account(&token);
+        let mut tokens = self.lock();
+        tokens.retain(|_, token| is_good(token));
+        tokens.insert(hash, token);
+        Ok(account)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<[u8; 32], AppToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl AppKey {
+    fn hash(&self) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        let installation = self.installation.to_string();
+        for part in [&self.id, &installation, self.key.expose(), self.api.as_deref().unwrap_or_default()] {
+            hasher.update(part);
+            hasher.update([0]);
+        }
+        hasher.finalize().into()
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::change::{Named, Version};
+use crate::config::SignatureFormat;
 use crate::criteria::Criteria;
 use crate::error::Place;
 use crate::forge::MergeMethod;
@@ -72,6 +73,10 @@ pub struct Delivery {
     pub sign_off: bool,
     /// The name of the configuration's signing key.
     pub signing_key: Option<String>,
+    /// The key in a cluster that commits are signed with.
+    pub signing_secret: Option<SigningSecret>,
+    /// Where a cluster keeps what the server is shown.
+    pub account: Option<GitAccount>,
     /// Push options.
     pub options: Vec<String>,
     /// One commit for each application instead of one for all.
@@ -103,6 +108,43 @@ impl Delivery {
             self.options.clone_from(&other.options);
         }
     }
+}
+
+/// Where a cluster keeps what a git server is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitAccount {
+    /// In the Secrets by which Argo CD reads repositories.
+    ArgoCd {
+        /// Where Argo CD is.
+        namespace: String,
+        /// The project of the Application.
+        project: String,
+    },
+    /// In a Secret with the keys of Argo CD's.
+    Secret {
+        /// The Secret.
+        secret: Named,
+        /// Where Argo CD is, which knows host keys and authorities.
+        argocd: String,
+    },
+    /// In the Secrets that a GitRepository of Flux names.
+    Flux {
+        /// What the server is shown.
+        secret: Option<Named>,
+        /// The proxy on the way to it.
+        proxy: Option<Named>,
+        /// Whether it is of a GitHub App.
+        is_app: bool,
+    },
+}
+
+/// A key in a cluster that commits are signed with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SigningSecret {
+    /// The Secret that has it.
+    pub secret: Named,
+    /// What kind of signature it makes.
+    pub format: SignatureFormat,
 }
 
 /// Whose variables and functions a template uses.

@@ -46,7 +46,16 @@ pub(super) fn discover(
         }
     };
     let (gate, delivery) = (Gate::default(), &config.batch.delivery);
-    let reach = Reach { url, branch, delivery, config: Some(config), with_request: false, gate: &gate, now };
+    let reach = Reach {
+        url,
+        branch,
+        delivery,
+        config: Some(config),
+        cluster: None,
+        with_request: false,
+        gate: &gate,
+        now,
+    };
     reach.on_server(|server| {
         let tip = tip(server)?.commit;
         if seen == Some(tip) {

@@ -4,16 +4,20 @@
 //! and variables that hold secrets are read here, when they are needed, and no message has what is in them.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use gitremote::{
-    Access, Authorship, GpgSigner, KnownHosts, Mirror, Person, Remote, Secret, Sign, SshSigner, Waiting,
+    Access, Authorities, Authorship, GpgSigner, KnownHosts, Mirror, Person, Remote, Secret, Sign, SshSigner,
+    Waiting,
 };
 use jiff::Timestamp;
 
 use crate::account::{self, Account};
+use crate::cluster::Cluster;
+use crate::cluster::git_accounts::{self, Login, Shown};
 use crate::config::{Config, SignatureFormat};
+use crate::daemon;
 use crate::deliver::{Delivered, Failed, Planner, Server, deliver};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
@@ -33,6 +37,8 @@ pub(super) struct Reach<'r> {
     pub(super) branch: Option<&'r str>,
     pub(super) delivery: &'r Delivery,
     pub(super) config: Option<&'r Config>,
+    /// Where secrets are kept that the delivery names.
+    pub(super) cluster: Option<&'r Cluster>,
     /// Whether the forge is asked for something, so that a token is needed.
     pub(super) with_request: bool,
     pub(super) gate: &'r Gate,
@@ -56,15 +62,15 @@ impl Reach<'_> {
         &self,
         work: impl FnOnce(&Server<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let account = self.account()?;
-        let remote = Remote { url: self.url.to_owned(), access: self.access(account.as_ref()) };
+        let login = self.login()?;
+        let remote = Remote { url: self.url.to_owned(), access: self.access(&login) };
         let mirror = match registries::cache_folder() {
             Some(cache) => Mirror::cached(&cache.join("git"), &remote),
             None => Mirror::temporary(),
         };
         let mirror = mirror.map_err(Error::from)?.remembering(REMEMBERED);
         let signer = self.signer()?;
-        let forge = self.with_request.then(|| self.forge(account.as_ref())).transpose()?.flatten();
+        let forge = self.with_request.then(|| self.forge(&login)).transpose()?.flatten();
         let (name, email) =
             self.delivery.author.clone().unwrap_or((COMMITTER.0.to_owned(), COMMITTER.1.to_owned()));
         let person = Person { name, email };
@@ -84,39 +90,68 @@ impl Reach<'_> {
         })
     }
 
-    fn account(&self) -> Result<Option<Account>> {
-        let Some(config) = self.config else { return Ok(None) };
-        match (&config.github_app, &config.git_credentials) {
-            (Some(app), _) => app.account(self.url, self.certificates()?, self.now).map(Some),
-            (None, Some(credentials)) => Account::read(credentials).map(Some),
-            (None, None) => Ok(None),
+    /// What the server is shown, and how it is reached: as the cluster says, or else the configuration.
+    fn login(&self) -> Result<Login> {
+        let (Some(account), Some(cluster)) = (&self.delivery.account, self.cluster) else {
+            return self.configured();
+        };
+        let login = git_accounts::login(&*cluster.vault, account, self.url)?;
+        if login.is_insecure && cluster.accounts.is_news(self.url) {
+            daemon::unchecked(self.url);
         }
+        let Shown::App(app) = &login.shown else { return Ok(login) };
+        let account = cluster.accounts.tokens.account(app, self.url, login.authorities.clone(), self.now)?;
+        Ok(Login { shown: Shown::Account(account), ..login })
     }
 
-    fn certificates(&self) -> Result<Option<Vec<u8>>> {
-        let read = |path: &Path| fs::read(path).map_err(|error| Error::io("read", path, &error));
-        self.authorities().map(read).transpose()
+    fn configured(&self) -> Result<Login> {
+        let Some(config) = self.config else { return Ok(Login::default()) };
+        let read = |path: &PathBuf| fs::read(path).map_err(|error| Error::io("read", path, &error));
+        let authorities = config.git_authorities.as_ref().map(read).transpose()?;
+        let shown = match (&config.github_app, &config.git_credentials) {
+            (Some(app), _) => Shown::Account(app.account(self.url, authorities.clone(), self.now)?),
+            (None, Some(credentials)) => Shown::Account(Account::read(credentials)?),
+            (None, None) => Shown::Nothing,
+        };
+        Ok(Login { shown, authorities, ..Login::default() })
     }
 
-    fn access(&self, account: Option<&Account>) -> Access {
+    fn access(&self, login: &Login) -> Access {
         let mut access = Access::new(concat!("image-updater/", env!("CARGO_PKG_VERSION")), GIT_TIMEOUT);
-        if let Some(Account { user, password }) = account {
-            access.credentials = gitremote::Credentials::Account {
-                username: user.clone(),
-                password: Secret::Value(password.clone()),
-            };
+        let value = |secret: &registry::Secret<String>| Secret::Value(secret.expose().clone());
+        match &login.shown {
+            Shown::Nothing | Shown::App(_) => {}
+            Shown::Account(Account { user, password }) => {
+                let (username, password) = (user.clone(), value(password));
+                access.credentials = gitremote::Credentials::Account { username, password };
+            }
+            Shown::Bearer(token) => access.credentials = gitremote::Credentials::Bearer(value(token)),
+            Shown::Key { key, passphrase } => {
+                access.ssh.key = Some(value(key));
+                access.ssh.passphrase = passphrase.as_ref().map(value);
+            }
         }
-        access.authorities = self.authorities().map(Path::to_owned);
+        let named = self.config.and_then(|config| config.git_authorities.clone());
+        access.authorities = match named.filter(|_| self.delivery.account.is_none()) {
+            Some(path) => Some(Authorities::File(path)),
+            None => login.authorities.clone().map(Authorities::Given),
+        };
+        access.certificate.clone_from(&login.certificate);
+        access.proxy.clone_from(&login.proxy);
+        access.is_insecure = login.is_insecure;
         // An unknown host key is never taken on trust, whatever ssh's configuration says.
-        access.ssh.hosts = KnownHosts::Strict;
+        access.ssh.hosts = match &login.known_hosts {
+            _ if login.is_insecure => KnownHosts::Unchecked,
+            Some(hosts) => KnownHosts::Given(hosts.clone()),
+            None => KnownHosts::Strict,
+        };
         access
     }
 
-    fn authorities(&self) -> Option<&Path> {
-        self.config.and_then(|config| config.git_authorities.as_deref())
-    }
-
-    fn signer(&self) -> Result<Option<Box<dyn Sign>>> {
+    fn signer(&self) -> Result<Option<Box<dyn Sign + '_>>> {
+        if let (Some(secret), Some(cluster)) = (&self.delivery.signing_secret, self.cluster) {
+            return Ok(Some(Box::new(git_accounts::Signer::new(&*cluster.vault, secret))));
+        }
         let Some(name) = &self.delivery.signing_key else { return Ok(None) };
         let key =
             self.config.into_iter().flat_map(|config| &config.signing_keys).find(|key| key.name == *name);
@@ -128,19 +163,21 @@ impl Reach<'_> {
     }
 
     /// What the forge is shown; nothing where there is no token.
-    fn forge(&self, account: Option<&Account>) -> Result<Option<forge::Settings>> {
+    fn forge(&self, login: &Login) -> Result<Option<forge::Settings>> {
         let request = self.delivery.pull_request.clone().unwrap_or_default();
         let named = self.config.and_then(|config| config.forge_token.as_ref());
-        let token = match named {
-            Some(place) => Some(account::token(place)?),
-            None => account
-                .map(|account| account.password.clone())
-                .or_else(|| variable_of(self.url, request.forge.as_deref())),
+        let token = match (named, &login.shown) {
+            (Some(place), _) => Some(account::token(place)?.as_str().into()),
+            (None, Shown::Account(account)) => Some(account.password.clone()),
+            (None, Shown::Bearer(token)) => Some(token.clone()),
+            // What is kept for one tenant's repository is all that may be used for it.
+            (None, _) if self.delivery.account.is_some() => None,
+            (None, _) => variable_of(self.url, request.forge.as_deref()).map(registry::Secret::new),
         };
         let Some(token) = token else { return Ok(None) };
-        let certificates = self.certificates()?;
+        let certificates = login.authorities.clone();
         let (forge, api) = (request.forge, request.api);
-        Ok(Some(forge::Settings { forge, api, token: token.as_str().into(), certificates }))
+        Ok(Some(forge::Settings { forge, api, token, certificates }))
     }
 }
 

@@ -295,7 +295,7 @@ impl Rounds {
             (Files::Nowhere, _) => return Ok(Delivered::nothing(round.plan(&batch, &NoFiles))),
             _ => {}
         }
-        work.reach(with_request, gate, now)?.on_server(|server| match self.is_dry {
+        work.reach(self.cluster.as_ref(), with_request, gate, now)?.on_server(|server| match self.is_dry {
             true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
             false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
         })

@@ -170,6 +170,7 @@ fn push(arguments: &Arguments, request: &Request, target: Option<(&'static Targe
         branch: branch.as_deref(),
         delivery,
         config: config.as_ref(),
+        cluster: None,
         with_request: arguments.pr,
         gate: &Gate::default(),
         now: planner.now,

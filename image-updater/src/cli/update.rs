@@ -119,7 +119,7 @@ fn push(work: &Work, with_request: bool, audit: Option<&mut AuditLog>) -> Result
     let round = Round { look: &look, now: work.now, with_labels };
     let planner = BatchPlanner { batch: &work.config.batch, round: &round };
     let gate = Gate::default();
-    let delivered = work.reach(with_request, &gate, work.now)?.deliver(&planner);
+    let delivered = work.reach(None, with_request, &gate, work.now)?.deliver(&planner);
     let done = delivered.as_ref().unwrap_or_else(|failed| &failed.before);
     let noted = audit.map_or(Ok(()), |audit| audit.note(done, work.now));
     match (delivered, noted) {

@@ -15,6 +15,7 @@ use super::discovery::{Discovered, discover};
 use super::import;
 use super::question::{clock, parse_time};
 use super::reach::Reach;
+use crate::cluster::Cluster;
 use crate::commits::BatchPlanner;
 use crate::config::{Config, Registry};
 use crate::deliver::{Failed, preview};
@@ -198,7 +199,7 @@ impl Work {
                 let batch = &self.config.batch;
                 let planner = BatchPlanner { batch, round: &round };
                 let gate = Gate::default();
-                self.reach(false, &gate, self.now)?
+                self.reach(None, false, &gate, self.now)?
                     .on_server(|server| preview(&planner, &batch.delivery, server))
             }
         }
@@ -227,13 +228,14 @@ impl Work {
     /// Where the configuration names none.
     pub(super) fn reach<'w>(
         &'w self,
+        cluster: Option<&'w Cluster>,
         with_request: bool,
         gate: &'w Gate,
         now: Timestamp,
     ) -> Result<Reach<'w>> {
         let (url, branch) = self.repository()?;
         let (config, delivery) = (Some(&self.config), &self.config.batch.delivery);
-        Ok(Reach { url, branch, delivery, config, with_request, gate, now })
+        Ok(Reach { url, branch, delivery, config, cluster, with_request, gate, now })
     }
 }
 

@@ -17,6 +17,7 @@ mod deliver;
 mod events;
 #[cfg(feature = "kube")]
 mod flag;
+pub(crate) mod git_accounts;
 #[cfg(feature = "kube")]
 mod lease;
 #[cfg(feature = "kube")]
@@ -48,6 +49,8 @@ use crate::deliver::{Delivered, Failed};
 use crate::gate::Gate;
 use crate::registries::SharedClient;
 use crate::work::Update;
+pub(crate) use git_accounts::Accounts;
+#[cfg(feature = "kube")]
 pub(crate) use site::{Site, Surroundings};
 pub(crate) use source::{LiveSource, SourceField, print_of};
 pub(crate) use vault::{Kept, Vault};
@@ -58,6 +61,7 @@ pub(crate) struct Cluster {
     pub(crate) vault: Arc<dyn Vault>,
     pub(crate) applications: Arc<dyn Applications>,
     pub(crate) witness: Arc<dyn Witness>,
+    pub(crate) accounts: Arc<Accounts>,
 }
 
 /// What there is to do at one place, as it is put there and taken from there.

@@ -85,6 +85,7 @@ impl Site {
             vault: Arc::new(secrets),
             applications: Arc::new(applications),
             witness: Arc::new(self.reporter.clone()),
+            accounts: Arc::default(),
         }
     }
 

@@ -140,6 +140,8 @@ type Application = Object<ApplicationSpec, ApplicationStatus>;
 #[serde(rename_all = "camelCase")]
 pub(super) struct ApplicationSpec {
     #[serde(default, skip_serializing_if = "Value::is_null")]
+    project: Value,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     source: Value,
     #[serde(default, skip_serializing_if = "Value::is_null")]
     sources: Value,
@@ -407,6 +409,11 @@ fn live(kind: &'static Kind, metadata: &ObjectMeta, annotations: Value, mut rest
     let mut known = json!({ "name": id.name, "labels": labels, "annotations": annotations });
     if let (false, Some(known)) = (id.namespace.is_empty(), known.as_object_mut()) {
         known.insert("namespace".to_owned(), json!(id.namespace));
+        let owners = metadata.owner_references.iter().flatten();
+        let sets: Vec<_> = owners.filter(|owner| owner.kind == "ApplicationSet").collect();
+        if !sets.is_empty() {
+            known.insert("ownerReferences".to_owned(), json!(sets));
+        }
     }
     let is_suspended = rest.pointer("/spec/suspend").and_then(Value::as_bool).unwrap_or_default();
     if let Some(fields) = rest.as_object_mut() {

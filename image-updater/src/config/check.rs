@@ -322,6 +322,8 @@ fn delivery(git: &file::Git) -> Delivery {
         author: git.author.as_ref().map(|author| (author.name.clone(), author.email.clone())),
         sign_off: git.sign_off,
         signing_key: git.signing_key.as_ref().map(|key| key.value.clone()),
+        signing_secret: None,
+        account: None,
         options: git.push_options.clone(),
         commit_per_application: git.commit_per_application,
         pull_request: None,

@@ -161,6 +161,12 @@ pub(super) fn warning(repository: &str, warning: &Error) {
     warn!(place, hint, repository, "{}", visible(warning.message()));
 }
 
+/// The server of a repository is not checked, as its account says so.
+pub(crate) fn unchecked(url: &str) {
+    let repository = gitremote::redact(url);
+    warn!(%repository, "the Secret of the repository says `insecure`: neither certificates nor host keys are checked");
+}
+
 /// What became of an image.
 pub(super) fn report(repository: &str, report: &Report) {
     let image = report.image.parse::<Repository>().ok();

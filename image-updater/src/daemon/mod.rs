@@ -49,7 +49,7 @@ pub(crate) use doors::Webhooks;
 use doors::{Doors, Hearing, Operations};
 use health::Health;
 pub(crate) use http::{Certificates, MinVersion};
-pub(crate) use logs::{LogFormat, LogLevel, start_logs};
+pub(crate) use logs::{LogFormat, LogLevel, start_logs, unchecked};
 pub(crate) use metrics::Metrics;
 use record::Recorder;
 use schedule::Timeline;

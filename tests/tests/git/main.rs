@@ -94,7 +94,7 @@ fn on_server() -> (Folder, BareRepository, Remote, Server) {
     let server = Server::start(&folder.path(""), habits);
     folder.write("authority.pem", server.certificate());
     remote.url = server.url("/git/config.git");
-    remote.access.authorities = Some(folder.path("authority.pem"));
+    remote.access.authorities = Some(gitremote::Authorities::File(folder.path("authority.pem")));
     remote.access.credentials =
         Credentials::Account { username: "bot".to_owned(), password: Secret::Value("hunter2".to_owned()) };
     (folder, config, remote, server)

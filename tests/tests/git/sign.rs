@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gitremote::{ErrorKind, GpgSigner, Mirror, Secret, Sign, SshSigner, Target};
-use tests::BareRepository;
+use gitremote::{ErrorKind, GpgKeyring, GpgSigner, Mirror, Secret, Sign, SshSigner, Target};
+use tests::{BareRepository, Folder};
 
 use super::{bump, fails, on_disk, publish_signed, pushed};
 
-fn run(program: &str, arguments: &[&str]) -> String {
+pub(super) fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().expect("it can be run");
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -81,7 +81,10 @@ fn without_a_key_that_signs_nothing_is_pushed() {
     let (folder, config, remote) = on_disk();
     let mirror = Mirror::temporary().unwrap();
     let locked = ssh_key(&folder.path(""), "locked", "a passphrase");
-    let missing = SshSigner { program: "/none/ssh-keygen".into(), key: Secret::File(locked.clone().into()) };
+    let missing = SshSigner {
+        program: "/none/ssh-keygen".into(),
+        ..SshSigner::new(Secret::File(locked.clone().into()))
+    };
     let none = SshSigner::new(Secret::File(folder.path("none")));
     for signer in [SshSigner::new(Secret::File(locked.into())), none, missing] {
         let published =
@@ -89,4 +92,58 @@ fn without_a_key_that_signs_nothing_is_pushed() {
         fails(published, ErrorKind::Unavailable, "a commit cannot be signed by `");
     }
     assert_eq!(config.subjects("main"), ["change"]);
+}
+
+#[test]
+fn a_locked_key_signs_with_its_passphrase() {
+    let (folder, config, remote) = on_disk();
+    let path = ssh_key(&folder.path(""), "locked", "a passphrase");
+    let public = fs::read_to_string(format!("{path}.pub")).unwrap();
+    folder.write("trusted", &format!("bot@example.com {public}"));
+    let key = Secret::Value(fs::read_to_string(&path).unwrap());
+    let passphrase = Some(Secret::Value("a passphrase".to_owned()));
+    let signer = SshSigner { passphrase, ..SshSigner::new(key) };
+    let mirror = Mirror::temporary().unwrap();
+    for to in ["1.1.0", "1.2.0"] {
+        pushed(publish_signed(&mirror, &remote, &Target::default(), &signer, |tree| bump(tree, to)));
+    }
+    verify(&config, &folder.path("trusted"));
+}
+
+#[test]
+fn a_key_of_gpg_needs_no_keyring_of_the_machine() {
+    let folder = Folder::with(&[]);
+    let home = folder.path("gpg");
+    fs::create_dir(&home).unwrap();
+    fs::set_permissions(&home, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let homedir = home.display().to_string();
+    let gpg = |arguments: &[&str]| {
+        let common =
+            ["--homedir", &homedir, "--batch", "--pinentry-mode", "loopback", "--passphrase", "hunter2"];
+        let output = std::process::Command::new("gpg").args(common).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for user in ["Image Bot <bot@example.com>", "Other <other@example.com>"] {
+        gpg(&["--quick-generate-key", user, "ed25519", "sign", "never"]);
+    }
+    let key = Secret::Value(gpg(&["--armor", "--export-secret-keys", "bot@example.com"]));
+    let both = Secret::Value(gpg(&["--armor", "--export-secret-keys"]));
+    let public = Secret::Value(gpg(&["--armor", "--export", "bot@example.com"]));
+    let passphrase = || Some(Secret::Value("hunter2".to_owned()));
+    let signature = GpgKeyring::of(&key, passphrase()).unwrap().sign(b"payload").unwrap();
+    folder.write("payload", "payload");
+    folder.write("payload.sig", &signature);
+    let at = |name: &str| folder.path(name).display().to_string();
+    gpg(&["--verify", &at("payload.sig"), &at("payload")]);
+    assert!(GpgKeyring::of(&key, None).unwrap().sign(b"payload").is_err());
+    for (wrong, reason) in [
+        (both, "several private keys"),
+        (public, "no private key"),
+        (Secret::Value("x".to_owned()), "no private key"),
+    ] {
+        let error = GpgKeyring::of(&wrong, passphrase()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+    run("gpgconf", &["--homedir", &homedir, "--kill", "gpg-agent"]);
 }

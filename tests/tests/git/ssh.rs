@@ -5,6 +5,7 @@ use std::fs;
 use gitremote::{ErrorKind, KnownHosts, Mirror, Remote, Secret, Target};
 use tests::{BareRepository, Folder, SshServer};
 
+use super::sign::run;
 use super::{bump, fails, on_disk, publish, pushed};
 
 fn on_sshd() -> (Folder, BareRepository, Remote, SshServer) {
@@ -34,10 +35,13 @@ fn a_commit_is_pushed_over_ssh() {
     // A key that is no file.
     remote.access.ssh.key = Some(Secret::Value(fs::read_to_string(folder.path("ssh/key")).unwrap()));
     pushed(publish(&mirror, &remote, &target, |tree| bump(tree, "1.2.0")).0);
+    // Nor are the hosts.
+    remote.access.ssh.hosts = KnownHosts::Given(fs::read_to_string(folder.path("ssh/known_hosts")).unwrap());
+    pushed(publish(&mirror, &remote, &target, |tree| bump(tree, "1.2.1")).0);
     config.hook("pre-receive", "echo 'no commits on Fridays' >&2; exit 1");
     let (published, _) = publish(&mirror, &remote, &target, |tree| bump(tree, "1.3.0"));
     fails(published, ErrorKind::Refused, "pre-receive hook declined: no commits on Fridays");
-    assert_eq!(config.subjects("main").len(), 4);
+    assert_eq!(config.subjects("main").len(), 5);
     config.check();
 }
 
@@ -58,6 +62,9 @@ fn a_host_key_that_is_not_known_is_refused() {
         assert!(error.to_string().contains("Host key verification failed"), "{error}");
         assert!(error.help().is_some_and(|help| help.contains("known_hosts")), "{error:?}");
     }
+    remote.access.ssh.hosts = KnownHosts::Given(format!("{host} {stranger}"));
+    let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
+    fails(published, ErrorKind::Denied, "Host key verification failed");
     remote.access.ssh.hosts = KnownHosts::File(folder.path("none"));
     let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
     fails(published, ErrorKind::Invalid, "the file of known hosts");
@@ -71,4 +78,30 @@ fn a_key_that_the_server_does_not_know_is_refused() {
     let mirror = Mirror::temporary().unwrap();
     let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
     fails(published, ErrorKind::Denied, "Permission denied");
+}
+
+#[test]
+fn whoever_says_so_checks_no_host_key() {
+    let (_folder, config, mut remote, _server) = on_sshd();
+    remote.access.ssh.hosts = KnownHosts::Unchecked;
+    let mirror = Mirror::temporary().unwrap();
+    pushed(publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0")).0);
+    assert_eq!(config.subjects("main").len(), 2);
+}
+
+#[test]
+fn a_key_that_is_locked_is_opened_with_its_passphrase() {
+    let (folder, config, mut remote, _server) = on_sshd();
+    let key = folder.path("ssh/key").display().to_string();
+    run("ssh-keygen", &["-q", "-p", "-f", &key, "-P", "", "-N", "it's a $ecret"]);
+    let mirror = Mirror::temporary().unwrap();
+    for (passphrase, opens) in [(None, false), (Some("hunter2"), false), (Some("it's a $ecret"), true)] {
+        remote.access.ssh.passphrase = passphrase.map(|text| Secret::Value(text.to_owned()));
+        let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
+        match opens {
+            true => drop(pushed(published)),
+            false => fails(published, ErrorKind::Denied, "Permission denied"),
+        }
+    }
+    assert_eq!(config.subjects("main").len(), 2);
 }

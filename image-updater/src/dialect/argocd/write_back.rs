@@ -6,11 +6,11 @@ use super::super::{literal, within};
 use super::application::{KUSTOMIZATIONS, Paths, Renderer, Source};
 use super::claim::Claim;
 use super::types::{ManifestTarget, Parts, PullRequest};
-use crate::change::Version;
+use crate::change::{Named, Version};
 use crate::cluster::{LiveSource, SourceField, print_of};
 use crate::error::{Error, Result};
 use crate::message::BranchTemplate;
-use crate::work::{self, Delivery, Files, Running, Spot, SpotPaths};
+use crate::work::{self, Delivery, Files, GitAccount, Running, Spot, SpotPaths};
 use registry::Reference;
 use yamlserde::Placed;
 use yamltree::Node;
@@ -63,12 +63,39 @@ impl Destination<'_> {
             }
             Some(text) => {
                 let start = method.map_or(claim.start, |method| method.start);
-                check_method(claim.said, text, start, found)?;
-                let (files, delivery) = self.git(claim)?;
+                let secret = check_method(claim.said, text, start, found)?;
+                let (files, mut delivery) = self.git(claim)?;
+                delivery.account = self.account(claim, secret, start, found)?;
                 let spot = self.spot(claim, &self.target(claim, found)?, found)?;
                 Ok((files, delivery, spot))
             }
         }
+    }
+
+    /// Where the cluster keeps what the server is shown, if there is a cluster.
+    fn account(
+        &self,
+        claim: &Claim<'_>,
+        secret: Option<&str>,
+        start: u32,
+        found: &Found,
+    ) -> Result<Option<GitAccount>> {
+        let Some(argocd) = &found.live else { return Ok(None) };
+        let Named { namespace: own, .. } = &self.application.id;
+        let Some(secret) = secret else {
+            let project = self.application.get(&["spec", "project"]).and_then(Node::text);
+            let project = project.unwrap_or_default().to_owned();
+            return Ok(Some(GitAccount::ArgoCd { namespace: argocd.clone(), project }));
+        };
+        let (namespace, name) = secret.split_once('/').unwrap_or((own, secret));
+        if namespace != own {
+            let message =
+                format!("the Secret is in `{namespace}`, and {} is in `{own}`", self.application.title());
+            let error = claim.said.refuse(start, message);
+            return Err(error.hint("keep the Secret in the namespace of the Application"));
+        }
+        let secret = Named { namespace: namespace.to_owned(), name: name.to_owned() };
+        Ok(Some(GitAccount::Secret { secret, argocd: argocd.clone() }))
     }
 
     /// What Argo CD says that runs of a claim's image. Where the image is to be written in any case that does not count.
@@ -292,25 +319,27 @@ fn warn_of_git(claim: &Claim<'_>, found: &mut Found) {
     }
 }
 
-/// Checks that a method is one of git's; credentials in Secrets are not carried over.
-fn check_method(said: &Object, text: &str, start: u32, found: &mut Found) -> Result<()> {
+/// Checks that a method is one of git's, and gives the Secret that it names. Without a cluster that is not carried over.
+fn check_method<'t>(said: &Object, text: &'t str, start: u32, found: &mut Found) -> Result<Option<&'t str>> {
     let credentials = match text.split_once(':') {
-        None if text == "git" => return Ok(()),
-        Some(("git", "repocreds")) => return Ok(()),
+        None if text == "git" => return Ok(None),
+        Some(("git", "repocreds")) => return Ok(None),
         Some(("git", credentials)) => credentials,
         _ => "",
     };
     let is_known = credentials.starts_with(|first: char| first.is_ascii_alphanumeric())
         && credentials.chars().all(|it| it.is_ascii_alphanumeric() || METHOD.contains(it));
-    if !is_known || !credentials.starts_with("secret:") {
+    let Some(secret) = credentials.strip_prefix("secret:").filter(|_| is_known) else {
         let error = said.refuse(start, format!("`{text}` is no method"));
         return Err(
             error.hint("the methods are `argocd`, `git`, `git:repocreds` and `git:secret:NAMESPACE/NAME`")
         );
+    };
+    if !found.is_live() {
+        let message = format!("`{credentials}` is not carried over: no Secret is read");
+        found.warn_once(said.refuse(start, message).hint("give `git` its `credentials`"));
     }
-    let message = format!("`{credentials}` is not carried over: no Secret is read");
-    found.warn_once(said.refuse(start, message).hint("give `git` its `credentials`"));
-    Ok(())
+    Ok(Some(secret))
 }
 
 /// `BASE`, `BASE:PUSHED` or `:PUSHED`, of which the last is a template.

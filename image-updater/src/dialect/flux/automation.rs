@@ -2,15 +2,20 @@
 
 use std::collections::HashSet;
 
-use super::types::{Git, GitReference, ImagePolicy, ImageUpdateAutomation, SigningKeyType};
+use super::types::{
+    Git, GitReference, ImagePolicy, ImageUpdateAutomation, LocalReference, SigningKey, SigningKeyType,
+};
 use super::{Flux, GitRepository, Missing, Parsed, duration};
 use crate::change::Named;
+use crate::config::SignatureFormat;
 use crate::dialect::labels::LabelSelector;
 use crate::dialect::objects::{Object, nearest};
 use crate::dialect::{Found, literal, within};
 use crate::error::{Cause, Error, Result};
 use crate::message::{BranchTemplate, MessageTemplate};
-use crate::work::{Delivery, Files, Owner, OwnerKind, Running, Spot, SpotPaths, Update, Words};
+use crate::work::{
+    Delivery, Files, GitAccount, Owner, OwnerKind, Running, SigningSecret, Spot, SpotPaths, Update, Words,
+};
 use yamlserde::Placed;
 
 /// The files that may have markers.
@@ -162,7 +167,11 @@ impl Flux<'_> {
             }
             None => self.home.clone(),
         };
-        Ok((files, committed(automation, git, &branch, found)?))
+        let mut delivery = committed(automation, git, &branch, found)?;
+        if found.is_live() {
+            delivery.account = source.map(account).transpose()?.flatten();
+        }
+        Ok((files, delivery))
     }
 
     /// The GitRepository, unless the files do not have it: then they are taken for what it names.
@@ -179,7 +188,7 @@ impl Flux<'_> {
         let namespace = reference.namespace.as_deref().filter(|namespace| !namespace.is_empty());
         match automation.find(&self.sources, &reference.name, namespace, *start) {
             Ok(source) => {
-                if let Some(secret) = &source.spec.value.secret_ref {
+                if let Some(secret) = source.spec.value.secret_ref.as_ref().filter(|_| !found.is_live()) {
                     let name = &secret.value.name;
                     let message = format!("`secretRef` (`{name}`) is not carried over: no Secret is read");
                     let warning = source.object.refuse(secret.start, message);
@@ -205,6 +214,29 @@ impl Flux<'_> {
             }
         }
     }
+}
+
+/// Where the cluster keeps what the server of a GitRepository is shown; nothing where that is nothing.
+fn account(source: &Parsed<GitRepository>) -> Result<Option<GitAccount>> {
+    let GitRepository { secret_ref, proxy_secret_ref, provider, .. } = &source.spec.value;
+    let is_app = match provider.as_deref() {
+        None | Some("generic") => false,
+        Some("github") => true,
+        Some(other) => {
+            let message = format!("`provider: {other}` is not supported");
+            let error = source.object.refuse(source.spec.start, message);
+            return Err(
+                error.hint("name what the server is shown with `secretRef`, and leave out `provider`")
+            );
+        }
+    };
+    let named = |reference: &Placed<LocalReference>| Named {
+        namespace: source.object.id.namespace.clone(),
+        name: reference.value.name.clone(),
+    };
+    let (secret, proxy) = (secret_ref.as_ref().map(named), proxy_secret_ref.as_ref().map(named));
+    let is_any = is_app || secret.is_some() || proxy.is_some();
+    Ok(is_any.then_some(GitAccount::Flux { secret, proxy, is_app }))
 }
 
 /// Places an error that has its byte.
@@ -242,21 +274,13 @@ fn committed(
         MessageTemplate::parse("messageTemplate", &template.value, &commit.message_template_values)
             .map_err(|error| error.at(object.at(template.start)))?;
     }
-    if let Some(key) = &commit.signing_key {
-        let kind = match key.value.r#type {
-            SigningKeyType::Gpg => "openpgp",
-            SigningKeyType::Ssh => "ssh",
-        };
-        let name = &key.value.secret_ref.name;
-        let message = format!("commits are not signed: no Secret is read, and `{name}` has the key");
-        let warning = object.refuse(key.start, message);
-        found.warn_once(warning.hint(format!("name a key of the format `{kind}` in `signingKeys`")));
-    }
+    let signing_secret = commit.signing_key.as_ref().and_then(|key| signing_secret(object, key, found));
     let mut delivery = Delivery {
         message: commit.message_template.as_ref().map(|template| template.value.clone()),
         words: Words::Flux,
         values: commit.message_template_values.clone(),
         automation: Some(object.id.clone()),
+        signing_secret,
         // Git wants a name, and Flux does not.
         author: Some((
             commit.author.name.clone().unwrap_or_else(|| commit.author.email.clone()),
@@ -298,6 +322,23 @@ fn meant(refspec: &str, committed: &str) -> Result<String, String> {
     }
     let branch = to.strip_prefix("refs/heads/").ok_or_else(|| format!("`{to}` is no branch"))?;
     Ok(branch.to_owned())
+}
+
+/// The key that commits are signed with, where there is a cluster that has it.
+fn signing_secret(object: &Object, key: &Placed<SigningKey>, found: &mut Found) -> Option<SigningSecret> {
+    let (format, called) = match key.value.r#type {
+        SigningKeyType::Gpg => (SignatureFormat::Openpgp, "openpgp"),
+        SigningKeyType::Ssh => (SignatureFormat::Ssh, "ssh"),
+    };
+    let name = &key.value.secret_ref.name;
+    if found.is_live() {
+        let secret = Named { namespace: object.id.namespace.clone(), name: name.clone() };
+        return Some(SigningSecret { secret, format });
+    }
+    let message = format!("commits are not signed: no Secret is read, and `{name}` has the key");
+    let warning = object.refuse(key.start, message);
+    found.warn_once(warning.hint(format!("name a key of the format `{called}` in `signingKeys`")));
+    None
 }
 
 fn option(key: &str, value: &str) -> String {

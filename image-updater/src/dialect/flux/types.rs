@@ -351,6 +351,8 @@ pub(super) struct GitRepository {
     pub(super) reference: Option<Placed<GitReference>>,
     #[serde(rename = "secretRef")]
     pub(super) secret_ref: Option<Placed<LocalReference>>,
+    #[serde(rename = "proxySecretRef")]
+    pub(super) proxy_secret_ref: Option<Placed<LocalReference>>,
     /// `github` where the Secret is of a GitHub App.
     pub(super) provider: Option<String>,
 }
