@@ -16,8 +16,11 @@ Examples:
   # what a repository has for Flux or for Argo CD Image Updater, as our own configuration
   image-updater import > image-updater.yaml
 
-  # of one cluster
-  image-updater import clusters/prod";
+  # of one cluster, as its folder says
+  image-updater import clusters/prod
+
+  # as the cluster itself says: its ImageUpdaters, annotated Applications and image objects of Flux
+  image-updater import --from-cluster --context prod > image-updater.yaml";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -25,12 +28,57 @@ pub(super) struct Arguments {
     /// Files and folders of a repository; targets are named from its root, which is where `.git` is
     #[arg(value_name = "PATH", default_value = ".")]
     paths: Vec<PathBuf>,
+    /// Take what is in a Kubernetes cluster, instead of files
+    #[arg(long, conflicts_with = "paths")]
+    from_cluster: bool,
+    /// How the cluster is reached, if not as kubectl does
+    #[arg(long, value_name = "FILE", requires = "from_cluster")]
+    kubeconfig: Option<PathBuf>,
+    /// Another context than the current one of the kubeconfig
+    #[arg(long, value_name = "NAME", requires = "from_cluster")]
+    context: Option<String>,
+    /// Only what is in this namespace
+    #[arg(short, long, value_name = "NAMESPACE", requires = "from_cluster")]
+    namespace: Option<String>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let found = find(&arguments.paths, |_| PathBuf::from("."))?;
+    let found = match arguments.from_cluster {
+        true => in_cluster(arguments)?,
+        false => find(&arguments.paths, |_| PathBuf::from("."))?,
+    };
     failures(&found)?;
     output::to_stdout(&dialect::print(&found)?)
+}
+
+/// What is in a cluster. What the cluster alone can do of it is a fault.
+#[cfg(feature = "kube")]
+fn in_cluster(arguments: &Arguments) -> Result<Found> {
+    let Arguments { kubeconfig, context, namespace, .. } = arguments;
+    let access =
+        crate::cluster::settings::Access { kubeconfig: kubeconfig.clone(), context: context.clone() };
+    let listing = || crate::cluster::list(&access, namespace.as_deref());
+    let objects = crate::progress::while_waiting("asking the API server", listing)?;
+    let mut found = dialect::read(&objects, &Files::Folder(PathBuf::from(".")));
+    found.refuse_applications();
+    if found.batches.is_empty() && found.faults.is_empty() {
+        let names = dialect::names().collect::<Vec<_>>().join(" or ");
+        return Err(Error::input(format!("the cluster has no image that {names} updates")));
+    }
+    for warning in &found.warnings {
+        report::warning(&warning.to_string());
+    }
+    Ok(found)
+}
+
+/// Nothing, as no cluster can be asked.
+#[cfg(not(feature = "kube"))]
+fn in_cluster(_: &Arguments) -> Result<Found> {
+    let error = Error::new(
+        crate::error::ErrorKind::Usage,
+        "this program was built without the feature `kube`, and asks no cluster",
+    );
+    Err(error.hint("build it with its default features, or name files"))
 }
 
 /// What is written for other tools in files and folders of a repository, whose root becomes the folder of the batches

@@ -21,6 +21,8 @@ pub(crate) mod git_accounts;
 #[cfg(feature = "kube")]
 mod lease;
 #[cfg(feature = "kube")]
+mod listing;
+#[cfg(feature = "kube")]
 mod resolve;
 #[cfg(feature = "kube")]
 mod secrets;
@@ -50,6 +52,8 @@ use crate::gate::Gate;
 use crate::registries::SharedClient;
 use crate::work::Update;
 pub(crate) use git_accounts::Accounts;
+#[cfg(feature = "kube")]
+pub(crate) use listing::list;
 #[cfg(feature = "kube")]
 pub(crate) use site::{Site, Surroundings};
 pub(crate) use source::{LiveSource, SourceField, print_of};

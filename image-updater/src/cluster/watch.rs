@@ -30,7 +30,7 @@ use crate::change::Named;
 const LOOK_FOR_KIND: Duration = Duration::from_secs(30);
 
 /// Applications carry the state of all that they deploy, of which nothing is kept.
-const PAGE: u32 = 100;
+pub(super) const PAGE: u32 = 100;
 
 /// Flux' own annotation.
 const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
@@ -50,7 +50,7 @@ pub(super) struct Kind {
     plural: &'static str,
     /// Where its objects are looked for: whose objects say what there is to do.
     sources: &'static [Source],
-    is_namespaced: bool,
+    pub(super) is_namespaced: bool,
 }
 
 const fn kind(
@@ -84,6 +84,16 @@ impl Kind {
         match self.group {
             "" => self.version.to_owned(),
             group => format!("{group}/{}", self.version),
+        }
+    }
+
+    pub(super) fn resource(&self) -> ApiResource {
+        ApiResource {
+            group: self.group.to_owned(),
+            version: self.version.to_owned(),
+            api_version: self.api(),
+            kind: self.name.to_owned(),
+            plural: self.plural.to_owned(),
         }
     }
 }
@@ -134,7 +144,7 @@ impl Live {
 }
 
 /// What of an Application matters. All of it is taken as it is, so that no Application can break the watch of others.
-type Application = Object<ApplicationSpec, ApplicationStatus>;
+pub(super) type Application = Object<ApplicationSpec, ApplicationStatus>;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -280,15 +290,7 @@ struct Watch {
 
 impl Watch {
     async fn run(self) {
-        let Kind { group, version, name, plural, .. } = *self.kind;
-        let api_version = self.kind.api();
-        let resource = ApiResource {
-            group: group.to_owned(),
-            version: version.to_owned(),
-            api_version,
-            kind: name.to_owned(),
-            plural: plural.to_owned(),
-        };
+        let (name, resource) = (self.kind.name, self.kind.resource());
         while !self.is_there().await {
             // What the cluster does not have has no objects.
             self.store.replace(self.slot, BTreeMap::new());
@@ -384,7 +386,7 @@ fn id(metadata: &ObjectMeta) -> Named {
     Named { namespace: text(&metadata.namespace), name: text(&metadata.name) }
 }
 
-fn application(application: &Application) -> Live {
+pub(super) fn application(application: &Application) -> Live {
     let annotations = application.metadata.annotations.iter().flatten();
     let ours: HashMap<&String, &String> =
         annotations.filter(|(key, _)| KEPT.iter().any(|kept| key.starts_with(kept))).collect();
@@ -392,7 +394,7 @@ fn application(application: &Application) -> Live {
     live(&KINDS[0], &application.metadata, json!(ours), rest)
 }
 
-fn dynamic(kind: &'static Kind, object: &DynamicObject) -> Live {
+pub(super) fn dynamic(kind: &'static Kind, object: &DynamicObject) -> Live {
     let spec = object.data.get("spec").cloned().unwrap_or(Value::Null);
     let rest = if spec.is_null() { json!({}) } else { json!({ "spec": spec }) };
     let annotations = object.metadata.annotations.iter().flatten();

@@ -159,6 +159,23 @@ impl Found {
         known.extend(noted.filter(|noted| !known.contains(noted)));
     }
 
+    /// Has what is written into Applications themselves be a fault: it is in no file.
+    pub(crate) fn refuse_applications(&mut self) {
+        for batch in &mut self.batches {
+            let of_application =
+                |update: &mut Update| update.spots.iter().any(|spot| spot.kind == "application");
+            for update in batch.updates.extract_if(.., of_application) {
+                let message = format!(
+                    "`{}` is written into the Application itself, by the method `argocd`",
+                    update.name
+                );
+                let error = Error::input(message).at(update.place);
+                self.faults.push(error.hint("let `image-updater run --cluster` do it, or write back by git"));
+            }
+        }
+        self.batches.retain(|batch| !batch.updates.is_empty());
+    }
+
     /// The batches, each with what is particular to its registries, in a cluster.
     pub(crate) fn into_tenants(self) -> Vec<(Batch, Vec<Registry>)> {
         self.batches.into_iter().zip(self.tenants).collect()

@@ -8,7 +8,7 @@ use super::claim::Claim;
 use super::types::{ManifestTarget, Parts, PullRequest};
 use crate::change::{Named, Version};
 use crate::cluster::{LiveSource, SourceField, print_of};
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::message::BranchTemplate;
 use crate::work::{self, Delivery, Files, GitAccount, Running, Spot, SpotPaths};
 use registry::Reference;
@@ -64,7 +64,7 @@ impl Destination<'_> {
             Some(text) => {
                 let start = method.map_or(claim.start, |method| method.start);
                 let secret = check_method(claim.said, text, start, found)?;
-                let (files, mut delivery) = self.git(claim)?;
+                let (files, mut delivery) = self.git(claim, found)?;
                 delivery.account = self.account(claim, secret, start, found)?;
                 let spot = self.spot(claim, &self.target(claim, found)?, found)?;
                 Ok((files, delivery, spot))
@@ -117,12 +117,28 @@ impl Destination<'_> {
         }
     }
 
+    /// In a cluster, who writes objects of another namespace than Argo CD's has Argo CD's credentials for the repositories of
+    /// their Applications, and for no others.
+    fn check_repository(&self, claim: &Claim<'_>, repository: &Placed<String>, found: &Found) -> Result<()> {
+        let namespace = &self.application.id.namespace;
+        let is_trusted = found.live.as_ref().is_none_or(|argocd| argocd == namespace);
+        if is_trusted || self.source.repository() == Some(repository.value.trim()) {
+            return Ok(());
+        }
+        let message = format!("`{}` is not the repository of the Application", repository.value.trim());
+        let error = claim.said.refuse(repository.start, message).caused_by(Cause::Denied);
+        Err(error.hint("outside of Argo CD's namespace the credentials of other repositories are not used"))
+    }
+
     /// The repository, what is read of it, and what is pushed.
-    fn git(&self, claim: &Claim<'_>) -> Result<(Files, Delivery)> {
+    fn git(&self, claim: &Claim<'_>, found: &Found) -> Result<(Files, Delivery)> {
         let config = &claim.write_back.git_config;
         let url =
             match &config.repository {
-                Some(repository) => repository.value.trim().to_owned(),
+                Some(repository) => {
+                    self.check_repository(claim, repository, found)?;
+                    repository.value.trim().to_owned()
+                }
                 None if self.source.is_chart() => {
                     let error = self.application.refuse(
                         self.source.start,
