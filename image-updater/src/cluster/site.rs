@@ -61,15 +61,16 @@ impl Site {
         let runtime =
             Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(refused)?;
         let Connection { client, namespace: own_namespace } = runtime.block_on(connect(&settings.access))?;
+        // What a client is made of, and watches, are tasks.
+        let entered = runtime.enter();
         let client = counted(client, around.metrics);
         let namespaces = settings.scope.namespaces(&own_namespace);
         let sources = settings.sources.clone();
-        let store = {
-            let _entered = runtime.enter();
-            watch(&client, &namespaces, |source| sources.as_ref().is_none_or(|some| some.contains(&source)))
-        };
+        let store =
+            watch(&client, &namespaces, |source| sources.as_ref().is_none_or(|some| some.contains(&source)));
         let reporter = Reporter::new(around.gate, Arc::clone(around.metrics), settings.with_events);
         runtime.spawn(reporter.clone().run(client.clone()));
+        drop(entered);
         Ok(Self { runtime, client, store, reporter, own_namespace, settings })
     }
 
