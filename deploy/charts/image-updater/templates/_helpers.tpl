@@ -19,6 +19,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.serviceAccount.name | default (include "image-updater.name" .) }}
 {{- end }}
 
+{{- define "image-updater.lease" -}}
+{{- if .Values.leaderElection.id }}{{ .Values.leaderElection.id }}
+{{- else if .Values.sources.argocd.enabled }}c21b75f2.argoproj.io
+{{- else }}{{ include "image-updater.name" . }}{{ end }}
+{{- end }}
+
 {{- define "image-updater.inCluster" -}}
 {{- if ne .Values.mode "git-only" }}true{{ end }}
 {{- end }}
