@@ -38,7 +38,8 @@ fn its_chart_is_rendered_as_helm_renders_it() {
     for mode in ["git-only", "namespaced", "cluster-wide"] {
         let values = format!("testdata/deploy/chart/{mode}.values.yaml");
         let chart = "deploy/charts/image-updater";
-        let printed = rendered(&["helm", "template", "prod", chart, "--namespace", "tools", "--values", &values]);
+        let printed =
+            rendered(&["helm", "template", "prod", chart, "--namespace", "tools", "--values", &values]);
         // What Helm 4.3.1 prints.
         assert_eq!(printed, read(&format!("testdata/deploy/chart/{mode}.yaml")), "{mode}");
     }
@@ -59,15 +60,17 @@ fn the_chart_and_the_kustomization_have_the_same_alerts_and_dashboard() {
 #[test]
 fn all_numbers_that_are_shown_are_counted() {
     let source = read("image-updater/src/daemon/metrics.rs");
-    let shown = read("deploy/charts/image-updater/files/dashboard.json") + &read("deploy/charts/image-updater/files/rules.yaml");
+    let shown = read("deploy/charts/image-updater/files/dashboard.json")
+        + &read("deploy/charts/image-updater/files/rules.yaml");
     let names = shown.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
     let prefixes = ["argocd_image_updater_", "image_updater_"];
     let ours = names.filter_map(|name| prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)));
     let mut count = 0;
     for name in ours {
         let plain = name.strip_suffix("_bucket").unwrap_or(name);
-        let is_counted =
-            [plain, plain.strip_suffix("_total").unwrap_or(plain)].iter().any(|name| source.contains(&format!("\"{name}\"")));
+        let is_counted = [plain, plain.strip_suffix("_total").unwrap_or(plain)]
+            .iter()
+            .any(|name| source.contains(&format!("\"{name}\"")));
         assert!(is_counted, "{name}");
         count += 1;
     }
@@ -93,7 +96,8 @@ fn the_plugins_of_argo_cd_are_rendered_as_kustomize_renders_them() {
 
 #[test]
 fn its_configuration_is_one() {
-    let config = Config::load(&root().join("deploy/image-updater/git-only/image-updater.yaml")).expect("it is right");
+    let config =
+        Config::load(&root().join("deploy/image-updater/git-only/image-updater.yaml")).expect("it is right");
     assert_eq!(config.batch.updates.len(), 1);
 }
 
