@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 
@@ -18,7 +18,7 @@ use crate::audit::AuditLog;
 use crate::cluster::Witness;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
-use crate::daemon::{self, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
+use crate::daemon::{self, Health, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
 use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::registries;
@@ -116,6 +116,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
         listen: arguments.listen,
         webhooks: arguments.webhooks.webhooks(variables)?,
         audit: arguments.audit_log.as_deref().map(AuditLog::open).transpose()?,
+        health: Arc::new(Health::new(Instant::now())),
         metrics: Arc::clone(&metrics),
         roster: arguments.cluster.is_on().then(|| Roster::new(&gate)),
         random,

@@ -1,7 +1,8 @@
 //! Whether the daemon lives and is of use, as Kubernetes asks it.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::http::Page;
@@ -12,23 +13,33 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Signs of life of all that goes on.
 #[derive(Debug)]
-pub(super) struct Health {
+pub(crate) struct Health {
     start: Instant,
     /// Of each the last one, in milliseconds since the start, as long as it goes on.
     beats: Mutex<Vec<Weak<AtomicU64>>>,
     is_ready: AtomicBool,
+    probe: OnceLock<Probe>,
+}
+
+/// Says what a cluster's part is at, or why it is of no use for now.
+struct Probe(Box<dyn Fn() -> Result<String, String> + Send + Sync>);
+
+impl fmt::Debug for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Probe")
+    }
 }
 
 /// The signs of life of one thing that goes on.
 #[derive(Debug)]
-pub(super) struct Pulse {
+pub(crate) struct Pulse {
     start: Instant,
     beat: Arc<AtomicU64>,
 }
 
 impl Pulse {
     /// Gives a sign of life.
-    pub(super) fn beat(&self, now: Instant) {
+    pub(crate) fn beat(&self, now: Instant) {
         let since = now.saturating_duration_since(self.start).as_millis();
         self.beat.fetch_max(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
@@ -36,12 +47,18 @@ impl Pulse {
 
 impl Health {
     /// Alive, and not ready.
-    pub(super) fn new(start: Instant) -> Self {
-        Self { start, beats: Mutex::default(), is_ready: AtomicBool::new(false) }
+    pub(crate) fn new(start: Instant) -> Self {
+        Self { start, beats: Mutex::default(), is_ready: AtomicBool::new(false), probe: OnceLock::new() }
+    }
+
+    /// Has it depend on a cluster whether it is ready, instead of on rounds: a replica that stands by has none.
+    pub(crate) fn depend_on(&self, probe: impl Fn() -> Result<String, String> + Send + Sync + 'static) {
+        // There is one cluster.
+        let _ = self.probe.set(Probe(Box::new(probe)));
     }
 
     /// The pulse of something that goes on from now, until it is dropped.
-    pub(super) fn pulse(&self, now: Instant) -> Pulse {
+    pub(crate) fn pulse(&self, now: Instant) -> Pulse {
         let pulse = Pulse { start: self.start, beat: Arc::default() };
         pulse.beat(now);
         self.lock().push(Arc::downgrade(&pulse.beat));
@@ -73,8 +90,15 @@ impl Health {
         Page::text(503, &format!("nothing has moved for {} s\n", silence.as_secs()))
     }
 
-    /// Whether a round came to its end, so that configuration, registries and repository are of use.
+    /// Whether a round came to its end, so that configuration, registries and repository are of use; or what the cluster's
+    /// part says.
     pub(super) fn ready(&self) -> Page {
+        if let Some(Probe(probe)) = self.probe.get() {
+            return match probe() {
+                Ok(at) => Page::text(200, &format!("ok: {at}\n")),
+                Err(why) => Page::text(503, &format!("{why}\n")),
+            };
+        }
         if self.is_ready.load(Ordering::Relaxed) {
             return Page::text(200, "ok\n");
         }
@@ -105,5 +129,21 @@ mod tests {
         assert_eq!(health.ready().status, 503);
         health.complete();
         assert_eq!(health.ready().status, 200);
+    }
+
+    #[test]
+    fn with_a_cluster_it_is_ready_as_that_is_without_any_round() {
+        let (health, is_seen) = (Health::new(Instant::now()), Arc::new(AtomicBool::new(false)));
+        let seen = Arc::clone(&is_seen);
+        health.depend_on(move || match seen.load(Ordering::Relaxed) {
+            true => Ok("stands by".to_owned()),
+            false => Err("nothing was seen yet".to_owned()),
+        });
+        health.complete();
+        assert_eq!(health.ready(), Page::text(503, "nothing was seen yet\n"));
+        is_seen.store(true, Ordering::Relaxed);
+        assert_eq!(health.ready(), Page::text(200, "ok: stands by\n"));
+        is_seen.store(false, Ordering::Relaxed);
+        assert_eq!((health.ready().status, health.alive(Instant::now()).status), (503, 200));
     }
 }

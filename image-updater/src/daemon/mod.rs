@@ -47,7 +47,7 @@ pub(crate) use crew::{AT_ONCE, Roster};
 use crew::{Crew, Turns};
 pub(crate) use doors::Webhooks;
 use doors::{Doors, Hearing, Operations};
-use health::Health;
+pub(crate) use health::{Health, Pulse};
 pub(crate) use http::{Certificates, MinVersion};
 pub(crate) use logs::{LogFormat, LogLevel, start_logs, unchecked};
 pub(crate) use metrics::Metrics;
@@ -139,6 +139,8 @@ pub(crate) struct Settings {
     /// Where it is told what happens elsewhere.
     pub(crate) webhooks: Option<Webhooks>,
     pub(crate) audit: Option<AuditLog>,
+    /// How it does, by whoever has a part in it.
+    pub(crate) health: Arc<Health>,
     /// What is counted, by whoever counts.
     pub(crate) metrics: Arc<Metrics>,
     /// Jobs that come and go beside those of the configuration.
@@ -159,8 +161,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode> {
     let watch = settings.config.as_deref().map(Watch::new);
     let jobs = load()?;
-    let health = Arc::new(Health::new(Instant::now()));
-    let metrics = settings.metrics;
+    let (health, metrics) = (settings.health, settings.metrics);
     let mut signals =
         Signals::new([SIGTERM, SIGINT]).map_err(|error| refused("watch for signals", &error))?;
     let mut doors = Doors::new()?;

@@ -11,6 +11,7 @@
 mod rules;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::Lease;
@@ -24,6 +25,7 @@ use tracing::{info, warn};
 
 use super::client::explain;
 use crate::change::Named;
+use crate::daemon::Pulse;
 use crate::gate::{Gate, Hold};
 use rules::{Answer, Request, Rules, Times};
 
@@ -48,20 +50,22 @@ pub(crate) struct Campaign {
     runtime: Handle,
     resign: oneshot::Sender<()>,
     task: JoinHandle<()>,
+    /// Should it end by a fault, it is missed.
+    _pulse: Arc<Pulse>,
 }
 
 impl Campaign {
-    /// Shuts the gate, and opens it as soon as the candidate leads. `heard` is told when the API server has answered.
+    /// Shuts the gate, and opens it as soon as the candidate leads. It gives a sign of life at each try.
     pub(crate) fn begin(
         runtime: &Handle,
         client: &Client,
         candidate: Candidate,
         gate: &Gate,
-        heard: impl Fn() + Send + Sync + 'static,
+        pulse: Pulse,
     ) -> Self {
         gate.hold(Hold::Standby);
         let Candidate { lease, identity, random } = candidate;
-        let times = Times::default();
+        let (times, pulse) = (Times::default(), Arc::new(pulse));
         let elector = Elector {
             api: Api::namespaced(client.clone(), &lease.namespace),
             rules: Rules::new(lease.name.clone(), identity, times),
@@ -69,12 +73,12 @@ impl Campaign {
             lease,
             gate: gate.sibling(),
             random,
-            heard: Box::new(heard),
+            pulse: Arc::clone(&pulse),
             said: Said::default(),
         };
         let (resign, resigned) = oneshot::channel();
         let task = runtime.spawn(elector.run(resigned));
-        Self { runtime: runtime.clone(), resign, task }
+        Self { runtime: runtime.clone(), resign, task, _pulse: pulse }
     }
 
     /// Ends it, and gives the Lease back unless something is still under way: then others wait until it is over for sure.
@@ -105,7 +109,7 @@ struct Elector {
     lease: Named,
     gate: Gate,
     random: fn() -> u64,
-    heard: Box<dyn Fn() + Send + Sync>,
+    pulse: Arc<Pulse>,
     said: Said,
 }
 
@@ -133,6 +137,7 @@ impl Elector {
     }
 
     async fn attempt(&mut self) {
+        self.pulse.beat(Instant::now());
         let mut request = self.rules.open(Instant::now(), Timestamp::now());
         let mut trouble = None;
         for _ in 0..MOST_REQUESTS {
@@ -204,9 +209,6 @@ impl Elector {
         // Twice in the time that there is.
         let answered = tokio::time::timeout(self.times.deadline / 2, asked).await;
         let answered = answered.map_err(|_| "the API server does not answer".to_owned())?;
-        if answered.as_ref().err().is_none_or(is_answer) {
-            (self.heard)();
-        }
         match answered {
             Ok(lease) => Ok(Answer::Is(lease)),
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(Answer::Conflict),
@@ -217,9 +219,4 @@ impl Elector {
             Err(error) => Err(explain(&error)),
         }
     }
-}
-
-/// Whether it was the API server that refused something, not something before it.
-fn is_answer(error: &kube::Error) -> bool {
-    matches!(error, kube::Error::Api(status) if status.code < 500)
 }
