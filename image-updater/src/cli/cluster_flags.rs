@@ -4,12 +4,15 @@
 //! In: flags and variables. Out: checked settings, or that no cluster is asked. Refused: to take a cluster for meant
 //! because there is one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
 use super::environment::{Variables, text, value};
+use crate::change::Named;
+pub(super) use crate::cluster::Presence;
 use crate::cluster::settings::{self, Access, Election, Scope, Settings, Source};
 use crate::cluster::shard::Shard;
 use crate::config::{SignatureFormat, SigningKey};
@@ -129,6 +132,15 @@ impl ClusterFlags {
             registries_conf: self.registries_conf_path.clone(),
             with_events: !(self.disable_kube_events || are_events_off),
         }))
+    }
+
+    /// Whether a document of the configuration is of our part: by its repository, and as an object without labels.
+    ///
+    /// # Errors
+    /// If the part cannot be.
+    pub(super) fn takes(&self, repository: &str) -> Result<bool> {
+        let id = Named { namespace: String::new(), name: repository.to_owned() };
+        Ok(self.shard()?.owns(&id, &BTreeMap::new()))
     }
 
     fn shard(&self) -> Result<Shard> {
@@ -294,6 +306,17 @@ mod tests {
         assert!(matches!(settings.shard, Shard::Labelled(_)));
         let settings = read(&["--shard", "1/3", "--leader-election-id", "updater"], &none).unwrap();
         assert_eq!(settings.election.unwrap().lease, "updater-1-of-3");
+    }
+
+    #[test]
+    fn each_document_of_a_configuration_is_of_one_part_too() {
+        let takes = |arguments: &[&str]| {
+            let arguments = ["run", "--cluster"].iter().chain(arguments);
+            Cli::parse_from(arguments).flags.takes("https://git.test/r.git").unwrap()
+        };
+        let parts = ["0/3", "1/3", "2/3"].map(|part| takes(&["--shard", part]));
+        assert_eq!(parts.iter().filter(|takes| **takes).count(), 1);
+        assert!(takes(&[]) && takes(&["--shard-label", "!part"]) && !takes(&["--shard-label", "part=a"]));
     }
 
     #[test]

@@ -5,12 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::reach::random;
 use super::rounds::{Rounds, Source};
 use super::run::Begun;
 use super::work::{Recorded, cache};
 use crate::cluster::settings::Settings;
 use crate::cluster::{Mailbox, Site, Surroundings};
-use crate::daemon::{Job, Metrics, Roster, Switchboard};
+use crate::daemon::{Health, Job, Metrics, Roster, Switchboard};
 use crate::error::Result;
 use crate::gate::Gate;
 use crate::registries::ClientPool;
@@ -20,6 +21,7 @@ pub(super) struct Manner<'m> {
     pub(super) gate: &'m Gate,
     pub(super) switchboard: &'m Switchboard,
     pub(super) roster: &'m Roster,
+    pub(super) health: &'m Arc<Health>,
     pub(super) metrics: &'m Arc<Metrics>,
     pub(super) recorded: Option<Recorded>,
     pub(super) fresh_for: Duration,
@@ -27,17 +29,20 @@ pub(super) struct Manner<'m> {
     pub(super) is_dry: bool,
 }
 
-/// Begins to work off a cluster. For one round these are all jobs; else they come as what is in it is seen.
+/// Begins to work off a cluster. For one round these are all jobs; else they come as what is in it is seen. What is only
+/// tried stands for no election, so that it keeps nobody from working.
 ///
 /// # Errors
 /// Where it cannot be reached, or for one round not be seen.
-pub(super) fn begin(settings: Settings, manner: Manner<'_>) -> Result<Begun> {
-    let Manner { gate, switchboard, roster, metrics, recorded, fresh_for, once, is_dry } = manner;
+pub(super) fn begin(mut settings: Settings, manner: Manner<'_>) -> Result<Begun> {
+    let Manner { gate, switchboard, roster, health, metrics, recorded, fresh_for, once, is_dry } = manner;
     let cache = cache();
-    let around = Surroundings { gate, switchboard, roster, metrics, cache: cache.clone(), fresh_for };
-    let site = Site::connect(settings, &around)?;
+    settings.election = settings.election.filter(|_| !is_dry);
+    let cached = cache.clone();
+    let around =
+        Surroundings { gate, switchboard, roster, health, metrics, cache: cached, fresh_for, random };
+    let (site, presence) = Site::connect(settings, &around)?;
     let cluster = site.cluster(&around);
-    let witness = Arc::clone(&cluster.witness);
     let client = ClientPool::new(cache, fresh_for).client_for(&[])?;
     let make_job = move |place: String, mailbox: Mailbox| -> Box<dyn Job> {
         let source = Source::Cluster { place, mailbox };
@@ -47,5 +52,5 @@ pub(super) fn begin(settings: Settings, manner: Manner<'_>) -> Result<Begun> {
     let mut controller = site.controller(&around, Box::new(make_job))?;
     let jobs = if once { controller.jobs()? } else { Vec::new() };
     controller.run()?;
-    Ok((jobs, Some(witness)))
+    Ok((jobs, Some(presence)))
 }

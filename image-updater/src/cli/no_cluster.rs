@@ -9,6 +9,16 @@ use clap::Args;
 use super::environment::Variables;
 use crate::error::{Error, ErrorKind, Result};
 
+/// Our part in a cluster, which there is none of.
+pub(super) enum Presence {}
+
+impl Presence {
+    /// Never comes about.
+    pub(super) fn end(self, _is_under_way: bool) {
+        match self {}
+    }
+}
+
 // Not a documentation comment, which would become the text of the command's help.
 #[derive(Args, Debug)]
 pub(super) struct ClusterFlags {
@@ -36,5 +46,12 @@ impl ClusterFlags {
             "this program was built without the feature `kube`, and asks no cluster",
         );
         Err(error.hint("build it with `cargo build -p image-updater --features kube`, which is what it is built with by default"))
+    }
+    /// All, as there are no parts.
+    ///
+    /// # Errors
+    /// None.
+    pub(super) fn takes(&self, _repository: &str) -> Result<bool> {
+        Ok(true)
     }
 }

@@ -105,7 +105,8 @@ impl Source {
         }
     }
 
-    fn repository(&self) -> String {
+    /// What it is for.
+    pub(super) fn repository(&self) -> String {
         match self {
             Self::Folder(folder) => folder.display().to_string(),
             Self::Cluster { place, .. } => place.clone(),

@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 
-use super::cluster_flags::ClusterFlags;
+use super::cluster_flags::{ClusterFlags, Presence};
 use super::environment::{self, Variables};
 use super::reach::random;
 use super::rounds::{Rounds, Source};
 use super::webhook_flags::WebhookFlags;
 use super::work::{cache, recorded};
 use crate::audit::AuditLog;
-use crate::cluster::Witness;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
 use crate::daemon::{self, Health, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
@@ -124,7 +123,7 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     let cluster = arguments.cluster.read(variables)?;
     let (format, level) = arguments.logs(variables)?;
     daemon::start_logs(format, level)?;
-    let (of_cluster, witness) = of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
+    let (of_cluster, presence) = of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
     let of_cluster = Mutex::new(of_cluster);
     let load = move || {
         let mut jobs = jobs(&arguments, interval)?;
@@ -133,14 +132,16 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
         Ok(jobs)
     };
     let ended = daemon::run(settings, &gate, &switchboard, Box::new(load));
-    witness.inspect(|witness| witness.settle());
+    if let Some(presence) = presence {
+        presence.end(!gate.drain(Duration::ZERO));
+    }
     ended
 }
 
-/// What is worked off of a cluster from the beginning, and who has something to tell there until the end.
-pub(super) type Begun = (Vec<Box<dyn Job>>, Option<Arc<dyn Witness>>);
+/// What is worked off of a cluster from the beginning, and our part in it.
+pub(super) type Begun = (Vec<Box<dyn Job>>, Option<Presence>);
 
-/// What is worked off of a cluster from the beginning.
+/// Begins to work off a cluster, where one is meant.
 #[cfg(feature = "kube")]
 fn of_cluster(
     arguments: &Arguments,
@@ -155,6 +156,7 @@ fn of_cluster(
         gate,
         switchboard,
         roster,
+        health: &settings.health,
         metrics: &settings.metrics,
         recorded: arguments.tags_from.as_deref().map(recorded).transpose()?,
         fresh_for: (interval / 2).min(AT_THE_SAME_TIME),
@@ -221,6 +223,8 @@ fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> 
         }
         (within, _) => Source::of_paths(within)?,
     };
+    let is_ours = |source: &Source| arguments.cluster.takes(&source.repository()).unwrap_or(true);
+    let sources: Vec<Source> = sources.into_iter().filter(is_ours).collect();
     let recorded = arguments.tags_from.as_deref().map(recorded).transpose()?;
     let (none, is_dry) = (Vec::new(), arguments.dry_run);
     let registries =

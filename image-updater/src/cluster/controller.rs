@@ -17,8 +17,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tokio::runtime::Runtime;
-
 use super::resolve::{Resolved, Resolver};
 use super::watch::Store;
 use super::witness::Reporter;
@@ -62,8 +60,6 @@ pub(crate) struct Controller {
     pub(super) posts: BTreeMap<String, Mailbox>,
     /// What was said that may not be meant.
     pub(super) warned: BTreeSet<String>,
-    /// What all tasks run on.
-    pub(super) _runtime: Runtime,
 }
 
 impl Controller {

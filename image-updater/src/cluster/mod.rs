@@ -55,7 +55,7 @@ pub(crate) use git_accounts::Accounts;
 #[cfg(feature = "kube")]
 pub(crate) use listing::list;
 #[cfg(feature = "kube")]
-pub(crate) use site::{Site, Surroundings};
+pub(crate) use site::{Presence, Site, Surroundings};
 pub(crate) use source::{LiveSource, SourceField, print_of};
 pub(crate) use vault::{Kept, Vault};
 

@@ -5,45 +5,73 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::Cluster;
-use super::client::{Connection, connect};
+use super::client::{Connection, connect, identity};
 use super::controller::{Controller, MakeJob};
 use super::counted::counted;
 use super::deliver::{Known, LiveApplications};
+use super::lease::{Campaign, Candidate};
 use super::resolve::Resolver;
 use super::secrets::Secrets;
-use super::settings::{Settings, Source};
+use super::settings::{Election, Settings, Source};
 use super::watch::{Store, watch};
 use super::witness::Reporter;
+use super::{Cluster, Witness as _};
+use crate::change::Named;
 use crate::config::{Config, RegistriesConf};
-use crate::daemon::{Metrics, Roster, Switchboard};
+use crate::daemon::{Health, Metrics, Roster, Switchboard};
 use crate::error::{Error, ErrorKind, Result};
-use crate::gate::Gate;
+use crate::gate::{Gate, Hold};
 use crate::registries::ClientPool;
 use crate::work::{Batch, Files};
 
 /// Watches, leases and states are for few threads.
 const THREADS: usize = 2;
 
+/// How long the API server may be silent before we are of no use: it may be started anew meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What the controller shares with the rest of the program.
 pub(crate) struct Surroundings<'s> {
     pub(crate) gate: &'s Gate,
     pub(crate) switchboard: &'s Switchboard,
     pub(crate) roster: &'s Roster,
+    pub(crate) health: &'s Arc<Health>,
     pub(crate) metrics: &'s Arc<Metrics>,
     /// Where what registries say is kept.
     pub(crate) cache: Option<PathBuf>,
     /// How long a list of tags is good for others that look at the same time.
     pub(crate) fresh_for: Duration,
+    /// Chance, for pauses.
+    pub(crate) random: fn() -> u64,
+}
+
+/// Our part in a cluster, for as long as the process lives: what runs there, and whether it leads.
+pub(crate) struct Presence {
+    runtime: Runtime,
+    reporter: Reporter,
+    campaign: Option<Campaign>,
+}
+
+impl Presence {
+    /// Tells the objects what there is to tell, and leaves the cluster to others. Where a push is under way they wait until
+    /// it is over for sure.
+    pub(crate) fn end(self, is_under_way: bool) {
+        self.reporter.settle();
+        if let Some(campaign) = self.campaign {
+            campaign.end(is_under_way);
+        }
+        // Nobody waits for what is asked of the API meanwhile.
+        self.runtime.shutdown_background();
+    }
 }
 
 /// A cluster that is reached.
 pub(crate) struct Site {
-    runtime: Runtime,
+    runtime: Handle,
     client: kube::Client,
     store: Arc<Store>,
     reporter: Reporter,
@@ -52,11 +80,11 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Reaches a cluster and begins to watch it.
+    /// Reaches a cluster, begins to watch it and stands for election.
     ///
     /// # Errors
     /// If there is none to be reached.
-    pub(crate) fn connect(settings: Settings, around: &Surroundings<'_>) -> Result<Self> {
+    pub(crate) fn connect(settings: Settings, around: &Surroundings<'_>) -> Result<(Self, Presence)> {
         let refused = |error| Error::new(ErrorKind::Environment, format!("cannot start threads: {error}"));
         let runtime =
             Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().map_err(refused)?;
@@ -64,14 +92,32 @@ impl Site {
         // What a client is made of, and watches, are tasks.
         let entered = runtime.enter();
         let client = counted(client, around.metrics);
+        let campaign = settings.election.clone().map(|Election { namespace, lease: name }| {
+            let namespace = namespace.unwrap_or_else(|| own_namespace.clone());
+            let candidate = Candidate {
+                lease: Named { namespace, name },
+                identity: identity(around.random),
+                random: around.random,
+            };
+            let pulse = around.health.pulse(Instant::now());
+            Campaign::begin(runtime.handle(), &client, candidate, around.gate, pulse)
+        });
         let namespaces = settings.scope.namespaces(&own_namespace);
         let sources = settings.sources.clone();
         let store =
             watch(&client, &namespaces, |source| sources.as_ref().is_none_or(|some| some.contains(&source)));
         let reporter = Reporter::new(around.gate, Arc::clone(around.metrics), settings.with_events);
         runtime.spawn(reporter.clone().run(client.clone()));
+<<<<<<< HEAD
         drop(entered);
         Ok(Self { runtime, client, store, reporter, own_namespace, settings })
+=======
+        depend(around, &store, campaign.is_some());
+        let site =
+            Self { runtime: runtime.handle().clone(), client, store, reporter, own_namespace, settings };
+        let presence = Presence { runtime, reporter: site.reporter.clone(), campaign };
+        Ok((site, presence))
+>>>>>>> 2ce6c40 (image-updater: run --cluster stands for election, and gives the Lease back at its end)
     }
 
     /// The cluster as rounds see it.
@@ -79,9 +125,9 @@ impl Site {
         let switchboard = around.switchboard.clone();
         // Who depends on what has changed is not known, and a look that finds nothing new costs little.
         let ring = move || switchboard.ring_for_ground();
-        let secrets = Secrets::new(self.client.clone(), self.runtime.handle().clone(), Box::new(ring));
+        let secrets = Secrets::new(self.client.clone(), self.runtime.clone(), Box::new(ring));
         let known: Arc<dyn Known> = Arc::clone(&self.store) as _;
-        let applications = LiveApplications::new(self.runtime.handle().clone(), self.client.clone(), known);
+        let applications = LiveApplications::new(self.runtime.clone(), self.client.clone(), known);
         Cluster {
             vault: Arc::new(secrets),
             applications: Arc::new(applications),
@@ -120,7 +166,20 @@ impl Site {
             roster: around.roster.clone(),
             posts: std::collections::BTreeMap::new(),
             warned: std::collections::BTreeSet::new(),
-            _runtime: self.runtime,
         })
     }
+}
+
+/// Has it be ready while what is in the cluster has been seen, and not too long ago. Who stands by is ready to take over.
+fn depend(around: &Surroundings<'_>, store: &Arc<Store>, is_candidate: bool) {
+    let (store, gate) = (Arc::clone(store), around.gate.sibling());
+    around.health.depend_on(move || match (store.is_synced(), store.away()) {
+        (_, Some(away)) if away > PATIENCE => {
+            Err(format!("the API server has not answered for {} s", away.as_secs()))
+        }
+        (false, _) => Err("not all of what is in the cluster has been seen yet".to_owned()),
+        (true, _) if !is_candidate => Ok("works".to_owned()),
+        (true, _) if gate.is_held_for(Hold::Standby) => Ok("stands by".to_owned()),
+        (true, _) => Ok("leads".to_owned()),
+    });
 }

@@ -206,6 +206,11 @@ impl Store {
         slots.iter().all(|slot| slot.is_synced).then(|| all().collect())
     }
 
+    /// Whether every watch has seen all of its own once.
+    pub(super) fn is_synced(&self) -> bool {
+        lock(&self.slots).iter().all(|slot| slot.is_synced)
+    }
+
     /// For how long the API has not answered.
     pub(super) fn away(&self) -> Option<Duration> {
         lock(&self.away).map(|since| since.elapsed())

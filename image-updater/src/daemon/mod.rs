@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use registry::Traffic;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -47,7 +47,9 @@ pub(crate) use crew::{AT_ONCE, Roster};
 use crew::{Crew, Turns};
 pub(crate) use doors::Webhooks;
 use doors::{Doors, Hearing, Operations};
-pub(crate) use health::{Health, Pulse};
+pub(crate) use health::Health;
+#[cfg(feature = "kube")]
+pub(crate) use health::Pulse;
 pub(crate) use http::{Certificates, MinVersion};
 pub(crate) use logs::{LogFormat, LogLevel, start_logs, unchecked};
 pub(crate) use metrics::Metrics;

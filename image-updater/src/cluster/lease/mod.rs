@@ -33,7 +33,7 @@ use rules::{Answer, Request, Rules, Times};
 const MOST_REQUESTS: usize = 4;
 
 /// How long it may take to give the Lease back. After that others wait for its end, which is no harm.
-const FAREWELL: Duration = Duration::from_secs(3);
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Who stands for election to what.
 #[derive(Clone, Debug)]
@@ -210,7 +210,7 @@ impl Elector {
         let answered = tokio::time::timeout(self.times.deadline / 2, asked).await;
         let answered = answered.map_err(|_| "the API server does not answer".to_owned())?;
         match answered {
-            Ok(lease) => Ok(Answer::Is(lease)),
+            Ok(lease) => Ok(Answer::Is(Box::new(lease))),
             Err(kube::Error::Api(status)) if status.code == 409 => Ok(Answer::Conflict),
             // It is the namespace that is missing where none can be made.
             Err(kube::Error::Api(status)) if status.code == 404 && !matches!(request, Request::Create(_)) => {

@@ -35,16 +35,16 @@ impl Default for Times {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Request {
     Read,
-    Create(Lease),
+    Create(Box<Lease>),
     /// Only if nobody else has changed it.
-    Replace(Lease),
+    Replace(Box<Lease>),
 }
 
 /// What it says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     /// This is the Lease now.
-    Is(Lease),
+    Is(Box<Lease>),
     /// There is none.
     Absent,
     /// Somebody else was faster.
@@ -67,7 +67,7 @@ pub(super) struct Rules {
 /// The Lease as it was seen last.
 #[derive(Debug)]
 struct Seen {
-    lease: Lease,
+    lease: Box<Lease>,
     /// Since when it is as it is.
     since: Instant,
 }
@@ -150,7 +150,7 @@ impl Rules {
     }
 
     /// Takes over what a Lease is. It counts as changed by what it says, as by client-go, not by its version.
-    pub(super) fn see(&mut self, lease: Lease, now: Instant) {
+    fn see(&mut self, lease: Box<Lease>, now: Instant) {
         let since = self.seen.take().filter(|seen| seen.lease.spec == lease.spec).map(|seen| seen.since);
         self.seen = Some(Seen { lease, since: since.unwrap_or(now) });
         if !self.is_ours() {
@@ -179,8 +179,8 @@ impl Rules {
     }
 
     /// A Lease that is ours; what others have written into it besides stays.
-    fn claim(&self, lease: &Lease, clock: Timestamp) -> Lease {
-        let mut lease = lease.clone();
+    fn claim(&self, lease: &Lease, clock: Timestamp) -> Box<Lease> {
+        let mut lease = Box::new(lease.clone());
         let is_new = lease.metadata.resource_version.is_none();
         let spec = lease.spec.get_or_insert_default();
         if spec.holder_identity.as_deref() != Some(&*self.identity) {
@@ -213,7 +213,7 @@ mod tests {
     /// An API server with one Lease, and what may go wrong with it.
     #[derive(Default)]
     struct Server {
-        lease: Option<Lease>,
+        lease: Option<Box<Lease>>,
         version: u64,
         is_away: bool,
     }
@@ -236,7 +236,7 @@ mod tests {
             }
         }
 
-        fn keep(&mut self, mut lease: Lease) -> Answer {
+        fn keep(&mut self, mut lease: Box<Lease>) -> Answer {
             self.version += 1;
             lease.metadata.resource_version = Some(self.version.to_string());
             self.lease = Some(lease.clone());
