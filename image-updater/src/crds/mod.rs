@@ -6,6 +6,8 @@
 //! which is to take apart enums of structures, they have no need of.
 
 mod structural;
+#[cfg(test)]
+mod tests;
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -146,46 +148,5 @@ impl Column {
             column.insert("priority".to_owned(), json!(1));
         }
         Value::Object(column)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::output;
-
-    #[test]
-    fn the_published_manifests_are_those_of_the_types() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/crds");
-        let mut names = Vec::new();
-        for definition in all() {
-            let name = format!("{}.yaml", definition.file_stem());
-            let published = std::fs::read_to_string(format!("{folder}/{name}")).unwrap_or_default();
-            let made = output::yaml(&definition.manifest()).unwrap();
-            assert!(published == made, "write {name} anew: `image-updater crds --output-dir deploy/crds`");
-            names.push(name);
-        }
-        let is_crd = |name: &String| name.contains('_');
-        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
-        let mut files: Vec<String> =
-            files.filter_map(|name| name.into_string().ok()).filter(is_crd).collect();
-        files.sort();
-        names.sort();
-        assert_eq!(files, names);
-    }
-
-    #[test]
-    fn a_kind_is_called_as_kubectl_calls_it() {
-        let called = |word: &str| {
-            let kinds = all().into_iter().filter(|definition| definition.is_called(word));
-            kinds.map(|definition| definition.kind).collect::<Vec<_>>()
-        };
-        for word in
-            ["ImagePolicy", "imagepolicy", "imagepolicies", "imgpol", "imagepolicies.image.toolkit.fluxcd.io"]
-        {
-            assert_eq!(called(word), ["ImagePolicy"], "{word}");
-        }
-        assert_eq!(called("ImageUpdater"), ["ImageUpdater"]);
-        assert!(called("image").is_empty());
     }
 }

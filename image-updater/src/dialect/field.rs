@@ -6,20 +6,8 @@ use std::fmt::Write as _;
 
 use yamltree::{Kind, Node, Span};
 
-use crate::error::{Error, Place};
+use crate::error::Place;
 use yamlserde::Text;
-
-/// What an error says of a field of an object: its path, the sentence, and what to do about it.
-pub(crate) fn told(error: &Error, text: &str) -> String {
-    let mut told = match error.place().and_then(|place| field_at(text, place)) {
-        Some(path) => format!("{path}: {}", error.message()),
-        None => error.message().to_owned(),
-    };
-    if let Some(hint) = error.help() {
-        let _ = write!(told, " ({hint})");
-    }
-    told
-}
 
 /// The path of the field that a place is in; nothing where it is the object as a whole.
 pub(crate) fn field_at(text: &str, place: &Place) -> Option<String> {
@@ -158,13 +146,5 @@ spec:
             assert_eq!(field_at(OBJECT, &place), None, "{line}:{column}");
         }
         assert_eq!(field_at("a: [", &Place { path: "x".to_owned(), line: 1, column: 4 }), None);
-    }
-
-    #[test]
-    fn an_error_tells_the_field() {
-        let error = Error::input("`b c` is no alias").hint("no blanks").at(place_of(OBJECT, "b c"));
-        let told_of = "spec.applicationRefs[0].images[1].alias: `b c` is no alias (no blanks)";
-        assert_eq!(told(&error, OBJECT), told_of);
-        assert_eq!(told(&Error::input("it is gone"), OBJECT), "it is gone");
     }
 }

@@ -8,6 +8,7 @@
 //! A dialect is a file or folder here, and a line in `DIALECTS`.
 
 mod argocd;
+#[cfg(any(feature = "kube", test))]
 pub(crate) mod field;
 mod flux;
 mod labels;

@@ -9,7 +9,9 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+#[cfg(feature = "kube")]
 pub(crate) use super::argocd::status::{ImageUpdaterStatus, RecentUpdate};
+#[cfg(feature = "kube")]
 pub(crate) use super::flux::status::{
     ImagePolicyStatus, ImageReference, ImageRepositoryStatus, ImageUpdateAutomationStatus, ScanResult,
 };
@@ -60,6 +62,7 @@ pub(crate) enum Truth {
     Unknown,
 }
 
+#[cfg(any(feature = "kube", test))]
 impl Condition {
     /// Puts the condition among those of an object, in the place of the one of its type. What is as true as before is
     /// so since before.

@@ -5,7 +5,7 @@ use super::super::objects::Object;
 use super::claim::Claim;
 use super::image_list;
 use super::types::{GitConfig, KustomizeTarget, ManifestTarget, Parts, Settings, WriteBack};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use yamlserde::Placed;
 
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io/";
@@ -53,10 +53,7 @@ pub(super) fn has_list(application: &Object) -> bool {
 /// If an annotation is not what it should be.
 pub(super) fn claims<'o>(application: &'o Object, found: &mut Found) -> Result<Vec<Claim<'o>>> {
     let annotations = Annotations(application);
-    let Some(list) = annotations.get(LIST) else {
-        let message = format!("{} has no annotation `{PREFIX}{LIST}`", application.title());
-        return Err(Error::input(message).at(application.place()));
-    };
+    let Some(list) = annotations.get(LIST) else { return Ok(Vec::new()) };
     let items = image_list::parse(list.value).map_err(|error| error.at(application.at(list.start)))?;
     let aliases: Vec<String> = items.iter().filter_map(|item| item.alias).map(key_of).collect();
     annotations.warn_of_unknown(&aliases, found);

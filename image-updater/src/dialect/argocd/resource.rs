@@ -35,7 +35,8 @@ impl Resource {
     pub(super) fn new(object: Object, found: &mut Found) -> Result<Self> {
         let Placed { value: spec, start } = object.spec::<ImageUpdater>()?;
         if spec.application_refs.is_empty() {
-            return Err(object.refuse(start, "`applicationRefs` needs at least one item"));
+            let list = object.get(&["spec", "applicationRefs"]).map_or(start, |list| list.span.start);
+            return Err(object.refuse(list, "`applicationRefs` needs at least one item"));
         }
         let mut patterns = HashSet::new();
         for reference in &spec.application_refs {
@@ -57,7 +58,8 @@ impl Resource {
         Ok(Self { object, spec, order })
     }
 
-    /// The reference that is for an Application: of those that match it the most specific, and the first of these.
+    /// The reference that is for an Application: of those that match it the most specific, and the first of these. One
+    /// that goes by annotations is not for an Application that has none.
     pub(super) fn reference_for(&self, application: &Object) -> Option<usize> {
         let (own, other) = (&self.object.id.namespace, &application.id.namespace);
         // Without a namespace it is in whichever the manifest is applied to.
@@ -68,7 +70,10 @@ impl Resource {
         self.order.iter().copied().find(|index| {
             let reference = &self.spec.application_refs[*index].value;
             let selects = reference.label_selectors.as_ref().is_none_or(|selector| selector.selects(&labels));
-            selects && glob::matches(&reference.name_pattern.value, &application.id.name).unwrap_or(false)
+            let has_images = !reference.use_annotations || annotations::has_list(application);
+            has_images
+                && selects
+                && glob::matches(&reference.name_pattern.value, &application.id.name).unwrap_or(false)
         })
     }
 
@@ -191,13 +196,14 @@ fn check_target(object: &Object, image: &super::types::Image) -> Result<()> {
     if count.iter().filter(|is_there| **is_there).count() != 1 {
         return Err(object.refuse(*start, "exactly one of `helm`, `kustomize` and `plugin` is wanted"));
     }
-    if let Some(plugin) = &target.plugin {
-        let names = [&plugin.name, &plugin.tag, &plugin.spec];
+    if let Some(Placed { value: plugin, start }) = &target.plugin {
         if plugin.name.is_none() && plugin.spec.is_none() {
             return Err(object.refuse(*start, "a plugin needs `spec` or `name`"));
         }
-        if names.into_iter().flatten().any(|name| !(1..=253).contains(&name.chars().count())) {
-            return Err(object.refuse(*start, "a variable's name has 1 to 253 characters"));
+        let names = [&plugin.name, &plugin.tag, &plugin.spec].into_iter().flatten();
+        let is_name = |name: &str| (1..=253).contains(&name.chars().count());
+        if let Some(name) = names.into_iter().find(|name| !is_name(&name.value)) {
+            return Err(object.refuse(name.start, "a variable's name has 1 to 253 characters"));
         }
     }
     Ok(())
@@ -240,8 +246,10 @@ fn literals(pattern: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::objects::collect;
     use super::*;
     use crate::dialect::read_live;
+    use yamlserde::Text;
 
     fn application(name: &str, annotations: &str) -> (String, String) {
         let text = format!(
@@ -302,10 +310,77 @@ mod tests {
     /// By the rules of the controller: sets count for nothing, and what they leave over does.
     #[test]
     fn literal_characters_count() {
-        for (pattern, count) in
-            [("web", 3), ("web-*", 4), ("w?b", 2), ("[a-z]eb-[0-9]*", 3), ("a[b", 3), ("[*]", 0), ("ä*", 2)]
-        {
+        for (pattern, count) in [
+            ("web", 3),
+            ("web-*", 4),
+            ("w?b", 2),
+            ("[a-z]eb-[0-9]*", 3),
+            ("a[b", 3),
+            ("[*]", 0),
+            ("[]]", 1),
+            ("a]", 2),
+            ("ä*", 2),
+        ] {
             assert_eq!(literals(pattern), count, "{pattern}");
+        }
+    }
+
+    /// A name has a million, a selector ten thousand and a hundred for each of its conditions, a character one.
+    #[test]
+    fn the_most_specific_has_the_most_points() {
+        for (reference, points) in [
+            ("{namePattern: web}", 1_000_003),
+            ("{namePattern: 'a\\b'}", 1_000_003),
+            ("{namePattern: web-*}", 4),
+            ("{namePattern: '*'}", 0),
+            ("{namePattern: 'web]'}", 4),
+            ("{namePattern: web-*, labelSelectors: {}}", 10_004),
+            ("{namePattern: web, labelSelectors: {}}", 1_010_003),
+            ("{namePattern: '*', labelSelectors: {matchLabels: {a: b, c: d}}}", 10_200),
+            (
+                "{namePattern: '*', labelSelectors: {matchLabels: {a: b}, matchExpressions: [{key: a, operator: Exists}]}}",
+                10_200,
+            ),
+        ] {
+            let read: ApplicationRef = Text::new("f", reference).read().unwrap();
+            assert_eq!(specificity(&read), points, "{reference}");
+        }
+    }
+
+    fn object(text: &str) -> Object {
+        let files = [("f".to_owned(), text.to_owned())];
+        collect(&files, &["kind"], &mut Found::default()).remove(0)
+    }
+
+    #[test]
+    fn the_first_of_the_most_specific_references_counts() {
+        let of_team_a = "namePattern: we*, labelSelectors: {matchLabels: {team: a}}";
+        let of_any_team = "namePattern: '*', labelSelectors: {}";
+        let by_annotations = "namePattern: web, useAnnotations: true";
+        let list = "name: web, annotations: {argocd-image-updater.argoproj.io/image-list: x}";
+        for (metadata, references, chosen) in [
+            ("name: web", ["namePattern: '*'", "namePattern: w*", "namePattern: web"], Some(2)),
+            ("name: api", ["namePattern: w*", "namePattern: web", "namePattern: webs"], None),
+            // Of those with as many points it is the one that is written first.
+            ("name: aa", ["namePattern: '*'", "namePattern: a*", "namePattern: '*a'"], Some(1)),
+            ("name: aa", ["namePattern: '*'", "namePattern: '*a'", "namePattern: a*"], Some(1)),
+            ("name: web", ["namePattern: w*", "namePattern: 'w?b'", "namePattern: '[w]eb'"], Some(1)),
+            // A selector is more than any pattern, and a name is more than any selector.
+            ("name: web", ["namePattern: we*", of_any_team, "namePattern: w*"], Some(1)),
+            ("name: web", ["namePattern: web", of_any_team, "namePattern: w*"], Some(0)),
+            ("name: web, labels: {team: a}", [of_any_team, of_team_a, "namePattern: w*"], Some(1)),
+            // What does not select is passed over, however specific it is.
+            ("name: web, labels: {team: b}", ["namePattern: w*", of_team_a, "namePattern: '*'"], Some(0)),
+            // Who goes by annotations is not for an Application that has none.
+            ("name: web", ["namePattern: '*'", by_annotations, "namePattern: w*"], Some(2)),
+            (list, ["namePattern: '*'", by_annotations, "namePattern: w*"], Some(1)),
+        ] {
+            let item = |of: &str| format!("  - {{{of}, images: [{{alias: a, imageName: x}}]}}\n");
+            let items: String = references.iter().map(|reference| item(reference)).collect();
+            let resource = format!("apiVersion: g/v1\nkind: R\nspec:\n  applicationRefs:\n{items}");
+            let resource = Resource::new(object(&resource), &mut Found::default()).unwrap();
+            let application = object(&format!("apiVersion: g/v1\nkind: A\nmetadata: {{{metadata}}}\n"));
+            assert_eq!(resource.reference_for(&application), chosen, "{references:?} for {metadata}");
         }
     }
 }

@@ -163,7 +163,7 @@ pub(super) struct ManifestTarget {
     /// Among the images of a kustomization.
     pub(super) kustomize: Option<KustomizeTarget>,
     /// In the environment of a plugin.
-    pub(super) plugin: Option<PluginTarget>,
+    pub(super) plugin: Option<Placed<PluginTarget>>,
 }
 
 /// The values that a name and a tag, or both in one, stand in.
@@ -196,13 +196,13 @@ pub(super) struct KustomizeTarget {
 pub(super) struct PluginTarget {
     /// The variable with the name.
     #[schemars(length(min = 1, max = 253))]
-    pub(super) name: Option<String>,
+    pub(super) name: Option<Placed<String>>,
     /// The variable with the tag.
     #[schemars(length(min = 1, max = 253))]
-    pub(super) tag: Option<String>,
+    pub(super) tag: Option<Placed<String>>,
     /// The variable with the whole reference; `name` and `tag` do not count then.
     #[schemars(length(min = 1, max = 253))]
-    pub(super) spec: Option<String>,
+    pub(super) spec: Option<Placed<String>>,
 }
 
 /// Whose signatures images have to bear.
