@@ -1,9 +1,10 @@
 //! How the API server is reached: as kubectl does, or as a pod by its service account.
 //!
 //! In: what the command line says. Out: a client, and the namespace that we are in. Refused: to wait without end for a
-//! connection. How long an answer may take is for who asks: a watch takes as long as it likes.
+//! connection or an answer; only watches may take as long as they like.
 
 use std::fs;
+use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long it may take to send a request.
-const SEND: Duration = Duration::from_secs(30);
+/// How long an answer may take that is no watch: as long as the API server itself tries, and not much longer.
+const ANSWER: Duration = Duration::from_secs(70);
 
 const OURS: &str = concat!("image-updater/", env!("CARGO_PKG_VERSION"));
 
@@ -40,7 +41,7 @@ pub(crate) async fn connect(access: &Access) -> Result<Connection> {
             .hint("name a kubeconfig with `--kubeconfig`, or run in a pod with a service account's token")
     })?;
     config.connect_timeout = Some(CONNECT);
-    config.write_timeout = Some(SEND);
+    config.write_timeout = Some(ANSWER);
     config.headers.push((USER_AGENT, HeaderValue::from_static(OURS)));
     let namespace = variable("POD_NAMESPACE").unwrap_or_else(|| config.default_namespace.clone());
     let client = Client::try_from(config).map_err(|error| {
@@ -63,6 +64,18 @@ async fn configuration(access: &Access) -> Result<Config, String> {
         return Config::incluster().map_err(|error| gitremote::innermost(&error));
     }
     Config::from_kubeconfig(&options).await.map_err(|error| gitremote::innermost(&error))
+}
+
+/// Waits for an answer, but not without end.
+///
+/// # Errors
+/// Where there is none in time, or it is a refusal.
+pub(crate) async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> Result<T> {
+    let failed = |why: String| Error::new(ErrorKind::Environment, format!("the API server: {why}"));
+    match tokio::time::timeout(ANSWER, asked).await {
+        Ok(answer) => answer.map_err(|error| failed(explain(&error))),
+        Err(_) => Err(failed(format!("no answer within {} s", ANSWER.as_secs()))),
+    }
 }
 
 /// What went wrong, in the API server's own words where it has some.

@@ -108,16 +108,12 @@ impl Site {
             watch(&client, &namespaces, |source| sources.as_ref().is_none_or(|some| some.contains(&source)));
         let reporter = Reporter::new(around.gate, Arc::clone(around.metrics), settings.with_events);
         runtime.spawn(reporter.clone().run(client.clone()));
-<<<<<<< HEAD
         drop(entered);
-        Ok(Self { runtime, client, store, reporter, own_namespace, settings })
-=======
         depend(around, &store, campaign.is_some());
         let site =
             Self { runtime: runtime.handle().clone(), client, store, reporter, own_namespace, settings };
         let presence = Presence { runtime, reporter: site.reporter.clone(), campaign };
         Ok((site, presence))
->>>>>>> 2ce6c40 (image-updater: run --cluster stands for election, and gives the Lease back at its end)
     }
 
     /// The cluster as rounds see it.
