@@ -1,8 +1,11 @@
 //! `image-updater explain`: the rule that kept or dropped each tag, and why the chosen one won.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
 
 use clap::Args;
+use cosign::Verified;
 use serde::Serialize;
 
 use super::Format;
@@ -20,6 +23,9 @@ Examples:
   image-updater explain example.com/shop:1.4.2 --tags-from tags.json \\
     --semver-constraint 1.x
 
+  # whether the chosen one is signed, and if not, why
+  image-updater explain example.com/shop:1.4.2 --cosign-key cosign.pub
+
   # why one of them is not chosen
   image-updater explain example.com/shop:1.4.2 1.5.0 --tags-from tags.json";
 
@@ -31,14 +37,18 @@ pub(super) struct Arguments {
     /// Only these tags
     #[arg(value_name = "TAG")]
     tags: Vec<String>,
+    /// Say whether the chosen version is signed with the public key in this file; may be repeated, and one is enough
+    #[arg(long, value_name = "FILE", conflicts_with = "tags_from")]
+    cosign_key: Vec<PathBuf>,
     /// How to print it
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
 
 pub(super) fn run(arguments: Arguments) -> Result<()> {
-    let decision = arguments.question.decide()?;
-    let explanation = Explanation::new(&decision, &arguments.tags)?;
+    let (decision, signed) = arguments.question.decide_signed(&arguments.cosign_key)?;
+    let signature = signed.map(|signed| Signature::of(&signed));
+    let explanation = Explanation { signature, ..Explanation::new(&decision, &arguments.tags)? };
     output::to_stdout(&match arguments.output {
         Format::Table => explanation.table(),
         Format::Json => output::json(&explanation)?,
@@ -52,10 +62,39 @@ struct Explanation<'d> {
     current: Option<&'d str>,
     chosen: Option<&'d str>,
     digest: Option<&'d str>,
+    /// By what the chosen version is signed, where that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signature: Option<Signature>,
     /// How many tags each rule dropped.
     dropped: BTreeMap<&'static str, usize>,
     warnings: &'d [String],
     tags: Vec<Explained<'d>>,
+}
+
+/// By what a version is signed.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Signature {
+    Good { key: String, format: String },
+    None { reason: String },
+}
+
+impl Signature {
+    fn of(signed: &Result<Verified>) -> Self {
+        match signed {
+            Ok(Verified { key, format }) => Self::Good { key: key.clone(), format: format.to_string() },
+            Err(error) => Self::None { reason: error.message().to_owned() },
+        }
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Good { key, format } => write!(f, "with {key}, by {format}"),
+            Self::None { reason } => write!(f, "no: {reason}"),
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -84,6 +123,7 @@ impl<'d> Explanation<'d> {
             current: decision.current.as_deref(),
             chosen: decision.chosen.as_deref(),
             digest: decision.digest.as_deref(),
+            signature: None,
             dropped,
             warnings: &decision.warnings,
             tags: decision.decisions.iter().filter(is_wanted).map(Explained::from).collect(),
@@ -91,12 +131,15 @@ impl<'d> Explanation<'d> {
     }
 
     fn table(&self) -> String {
-        let mut text = table::facts(&[
+        let signature = self.signature.as_ref().map(ToString::to_string);
+        let mut facts = vec![
             ("IMAGE", Some(self.image)),
             ("CURRENT", self.current),
             ("CHOSEN", self.chosen),
             ("DIGEST", self.digest),
-        ]);
+        ];
+        facts.extend(signature.as_deref().map(|signature| ("SIGNED", Some(signature))));
+        let mut text = table::facts(&facts);
         let counts = self.dropped.iter().map(|(rule, count)| [(*rule).to_owned(), count.to_string()]);
         text.push_str(&table::columns(["RULE", "DROPPED"], counts.map(|row| (Standing::Kept, row))));
         let rows = self.tags.iter().map(|tag| {

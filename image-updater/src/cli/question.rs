@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, ValueEnum};
+use cosign::Verified;
 use jiff::{SignedDuration, Timestamp};
 
 use super::registry_flags::RegistryFlags;
@@ -14,6 +15,8 @@ use crate::decision::Decision;
 use crate::error::{Error, ErrorKind, Result};
 use crate::look::Look;
 use crate::tags::from_json;
+use crate::trust::Keyring;
+use crate::work::{KeyPlace, Verification};
 use crate::{input, policy, progress, report};
 
 // A question, in flags. Not a documentation comment, which would become the text of each command's help.
@@ -154,6 +157,11 @@ impl CriteriaFlags {
 impl QuestionFlags {
     /// Decides, and says what may not be meant.
     pub(super) fn decide(self) -> Result<Decision> {
+        self.decide_signed(&[]).map(|(decision, _)| decision)
+    }
+
+    /// Decides, and says by which of some keys what is chosen is signed, where there are keys and something is chosen.
+    pub(super) fn decide_signed(self, keys: &[PathBuf]) -> Result<(Decision, Option<Result<Verified>>)> {
         // All that is typed is checked before the tags are read: it is wrong whatever they are.
         let registries = self.registries.read()?;
         let image = registries.reference(&self.image)?;
@@ -162,23 +170,31 @@ impl QuestionFlags {
             return Err(Error::input(format!("the current tag `{current}` is no tag")));
         }
         let now = self.now.as_deref().map_or_else(clock, parse_time)?;
+        let verification = Verification { keys: keys.iter().cloned().map(KeyPlace::File).collect() };
+        let keyring = Keyring::default();
+        keyring.keys(&verification)?;
         let question =
             Question { image: &self.image, tag: image.tag(), current: self.current.as_deref(), now };
-        let decision = match &self.tags_from {
+        let (decision, signed) = match &self.tags_from {
             Some(path) => {
                 let (text, name) = input::read_text(path)?;
-                rules.choose(&question, &from_json(&text, &name)?)?.decided(&self.image)?
+                (rules.choose(&question, &from_json(&text, &name)?)?.decided(&self.image)?, None)
             }
             None => {
                 let repository = image.repository();
                 let client = registries.client(repository)?;
                 progress::while_waiting(&format!("asking about {repository}"), || {
-                    Look::new(&client).decide(repository, &rules, &question)
+                    let look = Look::new(&client).trusting(keyring);
+                    let decision = look.decide(repository, &rules, &question)?;
+                    let chosen = decision.chosen.as_deref().filter(|_| !keys.is_empty());
+                    let digest = decision.digest.as_deref();
+                    let signed = chosen.map(|tag| look.verify(repository, tag, digest, &verification));
+                    Ok::<_, Error>((decision, signed))
                 })?
             }
         };
         decision.warnings.iter().for_each(|warning| report::warning(warning));
-        Ok(decision)
+        Ok((decision, signed))
     }
 }
 

@@ -211,6 +211,33 @@ fn keys_may_be_many_and_an_image_may_do_without() {
     assert!(outcome.stderr.contains("has to be signed, which no list of tags tells"), "{}", outcome.stderr);
 }
 
+#[test]
+fn explain_says_whether_the_chosen_version_is_signed() {
+    let registry = DockerRegistry::start(RegistryHabits::default());
+    let key = CosignKey::new();
+    let image = registry.push_image("team/app", "1.1.0", "linux/amd64", "2024-01-01T00:00:00Z");
+    registry.push_bundles("team/app", &image.digest, &[key.bundle(&image.digest)]);
+    let folder = Folder::with(&[
+        ("iu.yaml", &config(&registry.host(), "{enabled: false}", &[("app", "")])),
+        ("cosign.pub", &key.public_pem()),
+        ("other.pub", &CosignKey::new().public_pem()),
+    ]);
+    let name = format!("{}/team/app:1.0.0", registry.host());
+    let explain = |more: &[&str]| run(&folder, &[&["explain", &name], more].concat());
+    let outcome = explain(&["--cosign-key", "other.pub", "--cosign-key", "cosign.pub"]);
+    assert!(outcome.stdout.contains("\nSIGNED   with `cosign.pub`, by a bundle\n"), "{outcome:?}");
+    let outcome = explain(&["--cosign-key", "other.pub", "-o", "json"]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    let explained: Value = serde_json::from_str(&outcome.stdout).expect("it is JSON");
+    let reason = explained["signature"]["reason"].as_str().unwrap_or_default();
+    assert!(
+        reason.ends_with("with `other.pub`: a signature is with another key, or of other content"),
+        "{reason}"
+    );
+    assert!(!explain(&[]).stdout.contains("SIGNED"));
+    assert_eq!(explain(&["--cosign-key", "gone.pub"]).code, Some(1));
+}
+
 /// Registries that keep lists of referrers are asked for these.
 #[test]
 fn bundles_that_refer_to_an_image_count() {
