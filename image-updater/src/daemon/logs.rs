@@ -15,6 +15,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::change::Named;
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Written};
 use crate::error::{Error, ErrorKind, Result};
@@ -161,6 +162,7 @@ pub(super) fn warning(repository: &str, warning: &Error) {
     warn!(place, hint, repository, "{}", visible(warning.message()));
 }
 
+<<<<<<< HEAD
 /// The server of a repository is not checked, as its account says so.
 pub(crate) fn unchecked(url: &str) {
     let repository = gitremote::redact(url);
@@ -168,57 +170,82 @@ pub(crate) fn unchecked(url: &str) {
 }
 
 /// What became of an image.
+=======
+/// What became of an image. What an ImageUpdater asks for has the fields by which its own tool's lines are found.
+>>>>>>> 395dc87 (image-updater: lines of log name the ImageUpdater that an image is of)
 pub(super) fn report(repository: &str, report: &Report) {
     let image = report.image.parse::<Repository>().ok();
     let image_registry = image.as_ref().map(Repository::registry);
     let image_name = image.as_ref().map_or(report.image.as_str(), Repository::name);
     let image_alias = Some(report.name.as_str()).filter(|name| *name != report.image);
     let application = report.application.as_ref().map(ToString::to_string);
-    for warning in &report.warnings {
-        warn!(image_name, image_alias, image_registry, application, repository, "{}", visible(warning));
-    }
+    let updater = report.image_updater();
+    let (logger, controller) = updater.map(|_| ("reconcile", "imageupdater")).unzip();
+    let [updater_name, updater_namespace] =
+        [|updater: &Named| updater.name.clone(), |updater: &Named| updater.namespace.clone()]
+            .map(|part| updater.map(part));
+    let Became { image_tag, image_digest, held_from, from, reason, error, place, hint } =
+        Became::of(&report.outcome);
     let outcome = report.outcome.as_str();
-    match &report.outcome {
-        Outcome::Suspended => {
-            info!(image_name, image_alias, image_registry, application, repository, "{outcome}");
+    macro_rules! say {
+        ($say:ident, {$($field:tt)*}, $($words:tt)*) => {
+            $say!(
+                logger, controller, imageUpdater_name = updater_name, imageUpdater_namespace = updater_namespace,
+                image_name, image_alias, image_registry, application, repository, $($field)* $($words)*
+            )
+        };
+    }
+    for warning in &report.warnings {
+        say!(warn, {}, "{}", visible(warning));
+    }
+    match report.outcome {
+        Outcome::Failed(_) => say!(error, {error, place, hint,}, "{outcome}"),
+        _ => say!(info, {image_tag, image_digest, held_from, from, reason,}, "{outcome}"),
+    }
+}
+
+/// What is said of an outcome beside its word.
+#[derive(Debug, Default)]
+struct Became {
+    image_tag: Option<String>,
+    image_digest: Option<String>,
+    held_from: Option<String>,
+    from: Option<String>,
+    reason: Option<String>,
+    error: Option<String>,
+    place: Option<String>,
+    hint: Option<String>,
+}
+
+impl Became {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Suspended => Self::default(),
+            Outcome::Current(version) => Self::at(version),
+            Outcome::NoChoice(reason) => Self { reason: Some(reason.clone()), ..Self::default() },
+            Outcome::Held { at, version } => Self { held_from: Some(version.clone()), ..Self::at(at) },
+            Outcome::Changed(change) => Self {
+                image_tag: change.new.tag.clone(),
+                image_digest: change.new.digest.clone(),
+                from: Some(change.old.full()),
+                reason: Some(visible(&change.reason)),
+                ..Self::default()
+            },
+            Outcome::Failed(failure) => Self {
+                error: Some(visible(failure.message())),
+                place: failure.place().map(ToString::to_string),
+                hint: failure.help().map(visible),
+                ..Self::default()
+            },
         }
-        Outcome::Current(image_tag) => {
-            info!(image_name, image_alias, image_registry, application, repository, image_tag, "{outcome}");
-        }
-        Outcome::NoChoice(reason) => {
-            info!(image_name, image_alias, image_registry, application, repository, reason, "{outcome}");
-        }
-        Outcome::Held { at, version } => {
-            let (image_tag, held_from) = (at, version);
-            info!(
-                image_name,
-                image_alias, image_registry, application, repository, image_tag, held_from, "{outcome}"
-            );
-        }
-        Outcome::Changed(change) => {
-            let (image_tag, image_digest) = (change.new.tag.as_deref(), change.new.digest.as_deref());
-            let (from, reason) = (change.old.full(), visible(&change.reason));
-            info!(
-                image_name,
-                image_alias,
-                image_registry,
-                application,
-                repository,
-                image_tag,
-                image_digest,
-                from,
-                reason,
-                "{outcome}"
-            );
-        }
-        Outcome::Failed(failure) => {
-            let place = failure.place().map(ToString::to_string);
-            let (error, hint) = (visible(failure.message()), failure.help().map(visible));
-            error!(
-                image_name,
-                image_alias, image_registry, application, repository, error, place, hint, "{outcome}"
-            );
-        }
+    }
+
+    /// A version as it stands behind an image's name.
+    fn at(version: &str) -> Self {
+        let (tag, digest) =
+            version.split_once('@').map_or((version, None), |(tag, digest)| (tag, Some(digest)));
+        let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        Self { image_tag: some(tag), image_digest: digest.and_then(some), ..Self::default() }
     }
 }
 
