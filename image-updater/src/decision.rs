@@ -9,6 +9,9 @@ use crate::filter::{Gap, Lack};
 /// An error names so many tags, and counts the rest.
 const NAMED: usize = 5;
 
+/// Of so many rules it is said what they are against.
+const RULES: usize = 3;
+
 /// What came of choosing.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -77,6 +80,28 @@ impl Standing {
     }
 }
 
+impl Decision {
+    /// Why no tag may be chosen: how many each rule is against, the strictest first, and one of them as an example.
+    pub(crate) fn why_none(&self) -> String {
+        if self.decisions.is_empty() {
+            return "the repository has no tags".to_owned();
+        }
+        let mut rules: Vec<(usize, &Verdict)> = Vec::new();
+        for verdict in &self.decisions {
+            match rules.iter_mut().find(|(_, example)| example.rule == verdict.rule) {
+                Some((count, _)) => *count += 1,
+                None => rules.push((1, verdict)),
+            }
+        }
+        rules.sort_by(|(count, one), (other, another)| other.cmp(count).then(one.rule.cmp(another.rule)));
+        let told = |(count, Verdict { tag, rule, reason, .. }): &(usize, &Verdict)| {
+            format!("{count} by `{rule}` (`{tag}`: {reason})")
+        };
+        let told: Vec<String> = rules.iter().take(RULES).map(told).collect();
+        format!("none of {} tags may be chosen: {}", self.decisions.len(), told.join(", "))
+    }
+}
+
 impl Outcome {
     /// The decision.
     ///
@@ -108,4 +133,39 @@ fn incomplete(image: &str, gaps: &[Gap]) -> Error {
         [Lack::Created, Lack::Digest, Lack::Platforms].into_iter().filter_map(of).collect();
     Error::input(format!("cannot choose a tag of `{image}`: {}", lacks.join("; ")))
         .hint("nothing is chosen by what is only partly known")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_tag_may_be_chosen_the_rules_say_why() {
+        let dropped = |tag: &str, rule: &'static str, reason: &str| Verdict {
+            tag: tag.to_owned(),
+            verdict: Standing::Dropped,
+            rule,
+            reason: reason.to_owned(),
+        };
+        let mut decision = Decision {
+            image: "r.test/shop".to_owned(),
+            current: None,
+            chosen: None,
+            digest: None,
+            created: None,
+            decisions: vec![
+                dropped("1.0-rc1", "semver", "a pre-release"),
+                dropped("latest", "allow-tags", "not allowed by `regexp:^1`"),
+                dropped("main", "allow-tags", "not allowed by `regexp:^1`"),
+            ],
+            warnings: Vec::new(),
+        };
+        assert_eq!(
+            decision.why_none(),
+            "none of 3 tags may be chosen: 2 by `allow-tags` (`latest`: not allowed by `regexp:^1`), 1 by `semver` \
+             (`1.0-rc1`: a pre-release)"
+        );
+        decision.decisions.clear();
+        assert_eq!(decision.why_none(), "the repository has no tags");
+    }
 }

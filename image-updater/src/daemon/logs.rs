@@ -162,17 +162,13 @@ pub(super) fn warning(repository: &str, warning: &Error) {
     warn!(place, hint, repository, "{}", visible(warning.message()));
 }
 
-<<<<<<< HEAD
 /// The server of a repository is not checked, as its account says so.
 pub(crate) fn unchecked(url: &str) {
     let repository = gitremote::redact(url);
     warn!(%repository, "the Secret of the repository says `insecure`: neither certificates nor host keys are checked");
 }
 
-/// What became of an image.
-=======
 /// What became of an image. What an ImageUpdater asks for has the fields by which its own tool's lines are found.
->>>>>>> 395dc87 (image-updater: lines of log name the ImageUpdater that an image is of)
 pub(super) fn report(repository: &str, report: &Report) {
     let image = report.image.parse::<Repository>().ok();
     let image_registry = image.as_ref().map(Repository::registry);

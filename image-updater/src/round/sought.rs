@@ -17,7 +17,7 @@ use crate::edit::{self, Paths, Policy, Request, Source, Standing, TARGETS, Targe
 use crate::error::{Error, Result};
 use crate::files::{Files, is_pattern};
 use crate::policy::DIGEST;
-use crate::work::{Running, Spot, Update};
+use crate::work::{OwnerKind, Running, Spot, Update};
 
 /// What a kustomization may be called.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -39,8 +39,7 @@ impl Choice {
         let chosen = decision.decisions.iter().find(|verdict| verdict.verdict == Verdict::Chosen);
         let reason = match chosen {
             Some(verdict) => verdict.reason.clone(),
-            None if decision.decisions.is_empty() => "the repository has no tags".to_owned(),
-            None => format!("none of {} tags may be chosen", decision.decisions.len()),
+            None => decision.why_none(),
         };
         let (tag, warnings) = (decision.chosen.clone(), decision.warnings.clone());
         let created = decision.created;
@@ -272,7 +271,9 @@ impl<'b> Sought<'b> {
                 }
             }
         }
-        if is_there {
+        // To an automation of a cluster belong all policies of its namespace, whether or not a marker names them.
+        let is_of = |kind| self.update.owners.iter().any(|owner| owner.kind == kind);
+        if is_there || is_of(OwnerKind::ImageUpdateAutomation) {
             return Ok(edits);
         }
         let spots: Vec<String> = self.update.spots.iter().map(|spot| format!("`{}`", spot.path)).collect();

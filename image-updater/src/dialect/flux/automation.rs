@@ -38,10 +38,20 @@ impl Flux<'_> {
         let Parsed { object, spec } = automation;
         let spec = &spec.value;
         let policies = self.policies_of(automation)?;
-        written.extend(policies.iter().map(|policy| policy.object.place().to_string()));
+        let places = policies.iter().map(|policy| policy.object.place().to_string());
+        if !found.is_live() {
+            written.extend(places.clone());
+        }
         duration(object, &spec.interval)?;
         let path = path_of(automation)?;
         let (files, delivery) = self.delivery(automation, found)?;
+        // In a cluster an automation that is left alone, or cannot write, keeps no policy from choosing.
+        if found.is_live() {
+            if spec.suspend {
+                return Ok(());
+            }
+            written.extend(places);
+        }
         if policies.is_empty() {
             let message = format!("{} has no ImagePolicy to write", object.title());
             found.warn_once(Error::input(message).at(object.place()));
