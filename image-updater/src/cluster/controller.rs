@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
+
 use super::resolve::{Resolved, Resolver};
 use super::watch::Store;
 use super::witness::Reporter;
@@ -36,6 +38,9 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// For how long what is known counts while the API does not answer.
 const TRUST: Duration = Duration::from_secs(15);
+
+/// How long the API may take to say that it is there.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// How long a single round waits for what is in the cluster.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,6 +65,9 @@ pub(crate) struct Controller {
     pub(super) posts: BTreeMap<String, Mailbox>,
     /// What was said that may not be meant.
     pub(super) warned: BTreeSet<String>,
+    pub(super) client: kube::Client,
+    /// What all tasks run on.
+    pub(super) runtime: Handle,
 }
 
 impl Controller {
@@ -191,6 +199,10 @@ impl Controller {
 
     /// What was last seen of the cluster counts for a while only.
     fn mind_the_api(&self) {
+        // A watch that goes on after it was broken has nothing to say until something changes.
+        if self.store.away().is_some() && self.answers() {
+            self.store.answered();
+        }
         let is_away = self.store.away().is_some_and(|away| away > TRUST);
         match (is_away, self.gate.is_held_for(Hold::Silence)) {
             (true, false) => {
@@ -202,6 +214,18 @@ impl Controller {
                 self.gate.open(Hold::Silence);
             }
             _ => {}
+        }
+    }
+}
+
+impl Controller {
+    /// Whether the API server answers at all.
+    fn answers(&self) -> bool {
+        let asked = async { tokio::time::timeout(ANSWER, self.client.apiserver_version()).await };
+        match self.runtime.block_on(asked) {
+            Ok(Ok(_)) => true,
+            Ok(Err(kube::Error::Api(status))) => status.code < 500,
+            Ok(Err(_)) | Err(_) => false,
         }
     }
 }

@@ -121,3 +121,163 @@ fn kind_of(name: &str) -> Option<OwnerKind> {
 fn name_of(kind: OwnerKind) -> &'static str {
     TOLD.iter().find(|(_, known)| *known == kind).map_or("", |(name, _)| name)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::watch::tests::seen;
+    use super::*;
+    use crate::error::Cause;
+    use crate::work::{Files, Running};
+
+    fn application(name: &str, running: &[&str]) -> Value {
+        json!({
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+            "metadata": {"namespace": "argocd", "name": name, "labels": {"team": name}},
+            "spec": {"source": {"repoURL": "https://git.test/r.git", "path": name}},
+            "status": {"sourceType": "Kustomize", "summary": {"images": running}},
+        })
+    }
+
+    fn updater(name: &str, spec: Value) -> Value {
+        json!({
+            "apiVersion": "argocd-image-updater.argoproj.io/v1alpha1", "kind": "ImageUpdater",
+            "metadata": {"namespace": "argocd", "name": name, "generation": 3}, "spec": spec,
+        })
+    }
+
+    fn images(pattern: &str, images: &[&str]) -> Value {
+        let image = |name: &&str| json!({"alias": name.replace(['/', '.', ':'], "-"), "imageName": name});
+        json!({"applicationRefs": [{"namePattern": pattern, "images": images.iter().map(image).collect::<Vec<_>>()}]})
+    }
+
+    fn resolve(shard: Shard, objects: Vec<Value>) -> Resolved {
+        let resolver = Resolver { argocd_namespace: "argocd".to_owned(), shard, has_annotations: true };
+        let objects: Vec<Arc<Live>> = objects.into_iter().map(|object| Arc::new(seen(object))).collect();
+        resolver.resolve(&objects)
+    }
+
+    fn subject<'r>(resolved: &'r Resolved, name: &str) -> &'r Subject {
+        resolved.subjects.iter().find(|subject| subject.owner.id.name == name).expect("it is told")
+    }
+
+    #[test]
+    fn what_runs_decides_whether_an_image_is_written_that_stands_nowhere() {
+        let resolved = resolve(
+            Shard::Whole,
+            vec![
+                updater("all", images("*", &["nginx:1.x", "redis:7.x"])),
+                application(
+                    "web",
+                    &[
+                        "docker.io/library/nginx:1.2@sha256:0000000000000000000000000000000000000000000000000000000000000000",
+                    ],
+                ),
+            ],
+        );
+        let (batch, _) = &resolved.places["the Applications of the cluster"][0];
+        assert_eq!(batch.files, Files::Applications);
+        let running: Vec<&Running> = batch.updates.iter().map(|update| &update.running).collect();
+        assert!(
+            matches!(running[0], Running::At(version) if version.tag.as_deref() == Some("1.2")),
+            "{running:?}"
+        );
+        assert_eq!(running[1], &Running::Nothing);
+        let kinds: Vec<OwnerKind> = batch.updates[0].owners.iter().map(|owner| owner.kind).collect();
+        assert_eq!(kinds, [OwnerKind::ImageUpdater, OwnerKind::Application]);
+    }
+
+    #[test]
+    fn two_that_claim_one_image_are_both_told_and_neither_is_done() {
+        let resolved = resolve(
+            Shard::Whole,
+            vec![
+                updater("one", images("web", &["nginx"])),
+                updater("two", images("w*", &["docker.io/library/nginx:1.x", "redis"])),
+                application("web", &["nginx:1.0", "redis:7"]),
+            ],
+        );
+        let (batch, _) = &resolved.places["the Applications of the cluster"][0];
+        let names: Vec<&str> = batch.updates.iter().map(|update| update.image.as_str()).collect();
+        assert_eq!(names, ["redis"], "what nobody else claims is done");
+        for name in ["one", "two"] {
+            let faults = &subject(&resolved, name).faults;
+            assert_eq!(faults.len(), 1, "{faults:?}");
+            assert_eq!(faults[0].error.cause(), Cause::Conflict);
+            assert_eq!(faults[0].field.as_deref(), Some("spec.applicationRefs[0].images[0]"));
+        }
+    }
+
+    #[test]
+    fn an_object_that_is_wrong_stops_only_itself() {
+        let resolved = resolve(
+            Shard::Whole,
+            vec![
+                updater("right", images("web", &["nginx"])),
+                updater(
+                    "wrong",
+                    json!({"applicationRefs": [{"namePattern": "web", "images": [{"alias": "a b", "imageName": "x"}]}]}),
+                ),
+                application("web", &["nginx:1.0"]),
+            ],
+        );
+        assert_eq!(resolved.places.len(), 1);
+        let wrong = subject(&resolved, "wrong");
+        assert_eq!(wrong.faults[0].field.as_deref(), Some("spec.applicationRefs[0].images[0].alias"));
+        assert_eq!((wrong.generation, subject(&resolved, "right").faults.len()), (3, 0));
+    }
+
+    #[test]
+    fn shards_share_out_by_who_says_what_there_is_to_do() {
+        let objects = || -> Vec<Value> {
+            let updaters =
+                (0..8).map(|index| updater(&format!("u{index}"), images(&format!("web{index}"), &["nginx"])));
+            let applications = (0..8).map(|index| application(&format!("web{index}"), &["nginx:1.0"]));
+            updaters.chain(applications).collect()
+        };
+        let count = |shard| {
+            let resolved = resolve(shard, objects());
+            let updates =
+                resolved.places.values().flatten().map(|(batch, _)| batch.updates.len()).sum::<usize>();
+            (updates, resolved.subjects.len())
+        };
+        let parts: Vec<(usize, usize)> = (0..3).map(|index| count(Shard::Part { index, count: 3 })).collect();
+        assert_eq!(parts.iter().map(|(updates, _)| updates).sum::<usize>(), 8);
+        assert!(
+            parts.iter().all(|(updates, subjects)| updates == subjects),
+            "who works it off tells it: {parts:?}"
+        );
+    }
+
+    /// Who may write a resource of their own namespace is not let to use what another has of a registry.
+    #[test]
+    fn what_one_says_of_a_registry_is_not_for_the_images_of_others() {
+        let with_secret = |name: &str, secret: &str| {
+            let mut spec = images(name, &["registry.test/a"]);
+            spec["commonUpdateSettings"] = json!({"pullSecret": secret});
+            updater(name, spec)
+        };
+        let resolved = resolve(
+            Shard::Whole,
+            vec![
+                with_secret("one", "env:ONE"),
+                with_secret("two", "env:TWO"),
+                updater("three", images("three", &["registry.test/a"])),
+                application("one", &["registry.test/a:1"]),
+                application("two", &["registry.test/a:1"]),
+                application("three", &["registry.test/a:1"]),
+            ],
+        );
+        let batches = &resolved.places["the Applications of the cluster"];
+        for (batch, registries) in batches {
+            let names: Vec<&str> = batch
+                .updates
+                .iter()
+                .filter_map(|update| Some(update.application.as_ref()?.name.as_str()))
+                .collect();
+            assert_eq!((names.len(), registries.len()), (1, usize::from(names != ["three"])), "{names:?}");
+        }
+        assert_eq!(batches.len(), 3);
+    }
+}

@@ -103,9 +103,7 @@ impl Site {
             Campaign::begin(runtime.handle(), &client, candidate, around.gate, pulse)
         });
         let namespaces = settings.scope.namespaces(&own_namespace);
-        let sources = settings.sources.clone();
-        let store =
-            watch(&client, &namespaces, |source| sources.as_ref().is_none_or(|some| some.contains(&source)));
+        let store = watch(&client, &namespaces, settings.sources.as_ref());
         let reporter = Reporter::new(around.gate, Arc::clone(around.metrics), settings.with_events);
         runtime.spawn(reporter.clone().run(client.clone()));
         drop(entered);
@@ -162,6 +160,8 @@ impl Site {
             roster: around.roster.clone(),
             posts: std::collections::BTreeMap::new(),
             warned: std::collections::BTreeSet::new(),
+            client: self.client,
+            runtime: self.runtime,
         })
     }
 }

@@ -5,7 +5,7 @@
 //! and less often where the API is away; what is known stays until then. Kinds that the cluster does not have are looked
 //! for now and then.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -180,6 +180,8 @@ pub(super) struct Summary {
 #[derive(Debug)]
 pub(super) struct Store {
     slots: Mutex<Vec<Slot>>,
+    /// Whether what we may not see counts as not there, as nobody has asked for it.
+    passes_denied: bool,
     /// Raised when anything has changed.
     pub(super) changed: Flag,
     /// Since when the API has not answered.
@@ -187,23 +189,34 @@ pub(super) struct Store {
 }
 
 /// What one watch has seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Slot {
+    kind: &'static Kind,
     objects: BTreeMap<Named, Arc<Live>>,
     is_synced: bool,
+    /// Whether we may not see it.
+    is_denied: bool,
 }
 
 impl Store {
-    fn new(slots: usize) -> Self {
-        let slots = std::iter::repeat_with(Slot::default).take(slots).collect();
-        Self { slots: Mutex::new(slots), changed: Flag::default(), away: Mutex::default() }
+    fn new(kinds: impl Iterator<Item = &'static Kind>, passes_denied: bool) -> Self {
+        let slot = |kind| Slot { kind, objects: BTreeMap::new(), is_synced: false, is_denied: false };
+        let slots = Mutex::new(kinds.map(slot).collect());
+        Self { slots, passes_denied, changed: Flag::default(), away: Mutex::default() }
     }
 
-    /// All objects; nothing before every watch has seen all of its own once.
+    /// All objects; nothing before every watch has seen all of its own once. Of a source of which we may not see all
+    /// there is nothing, as what is seen of it would say something else alone.
     pub(super) fn snapshot(&self) -> Option<Vec<Arc<Live>>> {
         let slots = lock(&self.slots);
-        let all = || slots.iter().flat_map(|slot| slot.objects.values().cloned());
-        slots.iter().all(|slot| slot.is_synced).then(|| all().collect())
+        let is_there = |slot: &Slot| slot.is_synced || slot.is_denied && self.passes_denied;
+        if !slots.iter().all(is_there) {
+            return None;
+        }
+        let denied: Vec<Source> =
+            slots.iter().filter(|slot| slot.is_denied).flat_map(|slot| slot.kind.sources).copied().collect();
+        let counts = |slot: &&Slot| slot.kind.sources.iter().any(|source| !denied.contains(source));
+        Some(slots.iter().filter(counts).flat_map(|slot| slot.objects.values().cloned()).collect())
     }
 
     /// Whether every watch has seen all of its own once.
@@ -216,7 +229,8 @@ impl Store {
         lock(&self.away).map(|since| since.elapsed())
     }
 
-    fn answered(&self) {
+    /// The API has answered something.
+    pub(super) fn answered(&self) {
         *lock(&self.away) = None;
     }
 
@@ -224,10 +238,18 @@ impl Store {
         lock(&self.away).get_or_insert_with(Instant::now);
     }
 
+    /// We may not see what a watch is for.
+    fn denied(&self, slot: usize) {
+        if let Some(slot) = lock(&self.slots).get_mut(slot) {
+            slot.is_denied = true;
+        }
+        self.changed.raise();
+    }
+
     /// All objects of a watch; those that it had and has no more are gone.
     fn replace(&self, slot: usize, objects: BTreeMap<Named, Arc<Live>>) {
         if let Some(slot) = lock(&self.slots).get_mut(slot) {
-            *slot = Slot { objects, is_synced: true };
+            *slot = Slot { objects, is_synced: true, is_denied: false, ..*slot };
         }
         self.changed.raise();
     }
@@ -267,16 +289,17 @@ impl Known for Store {
 pub(super) fn watch(
     client: &Client,
     namespaces: &[Option<String>],
-    sources: impl Fn(Source) -> bool,
+    sources: Option<&BTreeSet<Source>>,
 ) -> Arc<Store> {
-    let is_wanted = |kind: &&Kind| kind.sources.iter().any(|source| sources(*source));
+    let wanted = |source: &Source| sources.is_none_or(|sources| sources.contains(source));
+    let is_wanted = |kind: &&Kind| kind.sources.iter().any(wanted);
     let mut watches: Vec<(&'static Kind, Option<String>)> = Vec::new();
     for kind in KINDS.iter().filter(is_wanted) {
         // Who sees some namespaces only is not let to see what namespaces there are.
         let namespaces = namespaces.iter().filter(|namespace| kind.is_namespaced || namespace.is_none());
         watches.extend(namespaces.map(|namespace| (kind, namespace.clone())));
     }
-    let store = Arc::new(Store::new(watches.len()));
+    let store = Arc::new(Store::new(watches.iter().map(|(kind, _)| *kind), sources.is_none()));
     for (slot, (kind, namespace)) in watches.into_iter().enumerate() {
         let watch = Watch { client: client.clone(), kind, namespace, slot, store: Arc::clone(&store) };
         tokio::spawn(watch.run());
@@ -347,6 +370,21 @@ impl Watch {
         }
     }
 
+    /// A watch is broken: the API refuses it, or does not answer.
+    fn fail(&self, error: &watcher::Error, is_known: bool) {
+        match refusal(error) {
+            Some(code) if code < 500 => self.store.answered(),
+            _ => self.store.failed(),
+        }
+        if refusal(error) == Some(403) {
+            self.store.denied(self.slot);
+        }
+        if !is_known {
+            let kind = self.kind.name;
+            tracing::warn!(kind, namespace = self.namespace, %error, "a watch is broken, and is tried again");
+        }
+    }
+
     async fn follow<K>(&self, api: Api<K>, read: impl Fn(&K) -> Live)
     where
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
@@ -359,10 +397,7 @@ impl Watch {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    self.store.failed();
-                    if !is_failing {
-                        tracing::warn!(kind = self.kind.name, %error, "a watch is broken, and is tried again");
-                    }
+                    self.fail(&error, is_failing);
                     is_failing = true;
                     continue;
                 }
@@ -383,6 +418,18 @@ impl Watch {
                 Event::Delete(object) => self.store.remove(self.slot, &id(object.meta())),
             }
         }
+    }
+}
+
+/// What the API says where it refuses a watch.
+fn refusal(error: &watcher::Error) -> Option<u16> {
+    use watcher::Error as Failed;
+    match error {
+        Failed::InitialListFailed(kube::Error::Api(status))
+        | Failed::WatchStartFailed(kube::Error::Api(status))
+        | Failed::WatchFailed(kube::Error::Api(status))
+        | Failed::WatchError(status) => Some(status.code),
+        _ => None,
     }
 }
 
@@ -446,4 +493,117 @@ fn live(kind: &'static Kind, metadata: &ObjectMeta, annotations: Value, mut rest
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// An object as the watch of its kind has it.
+    pub(in crate::cluster) fn seen(object: Value) -> Live {
+        let kind = KINDS.iter().find(|kind| object["kind"] == kind.name).expect("it is watched");
+        match kind.name {
+            "Application" => application(&serde_json::from_value(object).expect("it is one")),
+            _ => dynamic(kind, &serde_json::from_value(object).expect("it is one")),
+        }
+    }
+
+    fn named(name: &str) -> Live {
+        let metadata = json!({"namespace": "argocd", "name": name, "resourceVersion": "7"});
+        seen(
+            json!({"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": metadata, "spec": {}}),
+        )
+    }
+
+    fn names(store: &Store) -> Option<Vec<String>> {
+        Some(store.snapshot()?.iter().map(|live| live.id.name.clone()).collect())
+    }
+
+    fn listed(names: &[&str]) -> BTreeMap<Named, Arc<Live>> {
+        names.iter().map(|name| named(name)).map(|live| (live.id.clone(), Arc::new(live))).collect()
+    }
+
+    #[test]
+    fn of_an_application_only_what_images_depend_on_is_kept() {
+        let live = seen(json!({
+            "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+            "metadata": {
+                "namespace": "argocd", "name": "web", "resourceVersion": "7", "labels": {"team": "a"},
+                "annotations": {"argocd-image-updater.argoproj.io/image-list": "a=b", "other": "x"},
+            },
+            "spec": {"project": "default", "source": {"repoURL": "u", "path": "p"}, "syncPolicy": {}},
+            "status": {"sourceType": "Helm", "summary": {"images": ["a:1"], "externalURLs": []}, "resources": [1, 2]},
+        }));
+        let kept: Value = serde_json::from_str(&live.text).unwrap();
+        assert_eq!(
+            kept,
+            json!({
+                "apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+                "metadata": {
+                    "namespace": "argocd", "name": "web", "labels": {"team": "a"},
+                    "annotations": {"argocd-image-updater.argoproj.io/image-list": "a=b"},
+                },
+                "spec": {"project": "default", "source": {"repoURL": "u", "path": "p"}},
+                "status": {"sourceType": "Helm", "summary": {"images": ["a:1"]}},
+            })
+        );
+        assert_eq!((live.path().as_str(), live.version.as_str()), ("Application/argocd/web", "7"));
+    }
+
+    #[test]
+    fn nothing_is_known_before_each_watch_has_seen_all_of_its_own() {
+        let store = Store::new([&KINDS[0], &KINDS[0]].into_iter(), false);
+        store.replace(0, listed(&["a", "b"]));
+        assert_eq!(names(&store), None);
+        store.replace(1, listed(&["c"]));
+        assert_eq!(names(&store), Some(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]));
+        store.replace(0, listed(&["b"]));
+        assert_eq!(names(&store), Some(vec!["b".to_owned(), "c".to_owned()]), "what is not listed is gone");
+    }
+
+    #[test]
+    fn what_says_the_same_in_another_version_is_no_news() {
+        let store = Store::new([&KINDS[0]].into_iter(), false);
+        store.replace(0, listed(&["a"]));
+        assert!(store.changed.take_down(Duration::ZERO));
+        store.put(0, Live { version: "8".to_owned(), ..named("a") });
+        assert!(!store.changed.take_down(Duration::ZERO));
+        let id = named("a").id;
+        assert_eq!(
+            store.application(&id).unwrap()["metadata"]["resourceVersion"],
+            "8",
+            "and yet it is the newest"
+        );
+        store.put(0, Live { text: "{}".to_owned(), ..named("a") });
+        assert!(store.changed.take_down(Duration::ZERO));
+        store.remove(0, &id);
+        assert!(store.changed.take_down(Duration::ZERO) && names(&store) == Some(Vec::new()));
+    }
+
+    /// A Role for Argo CD's objects alone, in a cluster that has Flux besides.
+    #[test]
+    fn a_source_that_we_may_not_see_is_off_unless_it_was_asked_for() {
+        let flux = KINDS.iter().filter(|kind| kind.sources == FLUX);
+        for (passes, expected) in [(true, Some(vec!["a".to_owned()])), (false, None)] {
+            let store = Store::new([&KINDS[0]].into_iter().chain(flux.clone().take(2)), passes);
+            store.replace(0, listed(&["a"]));
+            store.replace(1, listed(&["hidden"]));
+            store.denied(2);
+            assert_eq!(names(&store), expected);
+            store.replace(2, BTreeMap::new());
+            assert_eq!(names(&store).map(|names| names.len()), Some(2), "by now we may");
+        }
+    }
+
+    #[test]
+    fn an_api_is_away_from_the_first_failure_to_the_next_answer() {
+        let store = Store::new([].into_iter(), false);
+        assert!(store.away().is_none());
+        store.failed();
+        let first = store.away().expect("it is away");
+        store.failed();
+        assert!(store.away().expect("it is away still") >= first);
+        store.answered();
+        assert!(store.away().is_none());
+    }
 }
