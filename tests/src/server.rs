@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -162,6 +162,7 @@ fn serve(stream: impl Read + Write, state: &State) -> io::Result<()> {
     } else {
         ""
     };
+    let command = if request.query == "service=git-receive-pack" { " receive-pack" } else { command };
     let line = format!("{} {}{command}", request.method, request.path);
     state.requests.lock().expect("no thread panics").push(line);
     let response = state.answer(&request);
@@ -210,10 +211,15 @@ impl State {
             "files" => self.file(request, rest),
             // Accepts, and never says a word.
             "silent" => {
-                while !self.stopped.load(Ordering::Relaxed) {
-                    thread::sleep(Duration::from_millis(20));
-                }
+                self.wait(Duration::MAX);
                 Vec::new()
+            }
+            // Takes its time to say where the branches are to who wants to push.
+            "slow" => {
+                if request.query == "service=git-receive-pack" {
+                    self.wait(Duration::from_secs(8));
+                }
+                self.git(request, rest)
             }
             // Hangs up in the middle of an answer.
             "broken" => {
@@ -238,6 +244,14 @@ impl State {
             "circle" => redirect("/circle"),
             "elsewhere" => redirect(&format!("http://{rest}")),
             _ => response("404 Not Found", &[], b"no"),
+        }
+    }
+
+    /// Waits, but not longer than until it stops.
+    fn wait(&self, time: Duration) {
+        let start = Instant::now();
+        while !self.stopped.load(Ordering::Relaxed) && start.elapsed() < time {
+            thread::sleep(Duration::from_millis(20));
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod documents;
 mod holds;
+mod leader;
 mod rounds;
 mod stopping;
 
@@ -100,13 +101,18 @@ impl World {
 
     /// Starts the daemon, which looks every second and answers on a port of its own.
     fn start(&self, arguments: &[&str]) -> Daemon<'_> {
-        let log = File::create(self.folder.path("log")).expect("it can be made");
+        self.start_as("log", arguments)
+    }
+
+    /// The same, with a log of that name.
+    fn start_as(&self, log: &'static str, arguments: &[&str]) -> Daemon<'_> {
+        let file = File::create(self.folder.path(log)).expect("it can be made");
         let common = ["run", "--interval", "1s", "--listen", "127.0.0.1:0", "--log-format", "json"];
         let arguments = [&common, arguments].concat();
         let trust = [("SSL_CERT_FILE", "authority.pem")];
         let mut command = self.folder.at_home(IMAGE_UPDATER, &arguments, &trust);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
-        Daemon { folder: &self.folder, child: child.expect("it can be run") }
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).spawn();
+        Daemon { folder: &self.folder, log, child: child.expect("it can be run") }
     }
 }
 
@@ -117,13 +123,15 @@ fn kustomization(registry: &DockerRegistry, tag: &str) -> String {
 /// A daemon that runs; it is killed when it is dropped.
 struct Daemon<'w> {
     folder: &'w Folder,
+    /// The file of its log.
+    log: &'static str,
     child: Child,
 }
 
 impl Daemon<'_> {
     /// The lines that it has logged, as far as they are whole.
     fn log(&self) -> Vec<serde_json::Value> {
-        let text = self.folder.read("log").unwrap_or_default();
+        let text = self.folder.read(self.log).unwrap_or_default();
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
         whole.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
@@ -135,13 +143,13 @@ impl Daemon<'_> {
 
     /// Waits for something to come about.
     fn waits(&self, what: &str, is_so: impl Fn() -> bool) {
-        for _ in 0..3_000 {
+        for _ in 0..6_000 {
             if is_so() {
                 return;
             }
             thread::sleep(Duration::from_millis(10));
         }
-        panic!("{what}: {}", self.folder.read("log").unwrap_or_default());
+        panic!("{what}: {}", self.folder.read(self.log).unwrap_or_default());
     }
 
     /// What it answers: the status and the body.
@@ -173,7 +181,7 @@ impl Daemon<'_> {
             }
             thread::sleep(Duration::from_millis(10));
         }
-        panic!("it goes on: {}", self.folder.read("log").unwrap_or_default());
+        panic!("it goes on: {}", self.folder.read(self.log).unwrap_or_default());
     }
 }
 
