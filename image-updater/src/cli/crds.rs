@@ -97,3 +97,62 @@ fn write(chosen: &[&Definition], folder: &Path, format: Format) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(names: &[&str]) -> Result<Vec<&'static str>> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Ok(choose(&names)?.into_iter().map(|definition| definition.kind).collect())
+    }
+
+    #[test]
+    fn kinds_are_chosen_by_name_each_once() {
+        let all = ["ImagePolicy", "ImageRepository", "ImageUpdateAutomation", "ImageUpdater"];
+        assert_eq!(chosen(&[]).unwrap(), all);
+        let names = ["iua", "ImageUpdater", "imageupdaters.argocd-image-updater.argoproj.io"];
+        assert_eq!(chosen(&names).unwrap(), ["ImageUpdateAutomation", "ImageUpdater"]);
+        let error = chosen(&["imgpol", "pods"]).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Usage, "there is no kind `pods`"));
+        assert!(error.help().is_some_and(|help| help.contains("ImagePolicy")), "{error}");
+    }
+
+    /// kubectl takes documents of YAML, and of JSON one object.
+    #[test]
+    fn several_are_documents_or_a_list() {
+        let all = crds::all();
+        let text = print(&all, Format::Yaml).unwrap();
+        assert_eq!(
+            text.split("---\n").filter(|text| text.starts_with("apiVersion: apiext")).count(),
+            all.len()
+        );
+        let list: Value = serde_json::from_str(&print(&all, Format::Json).unwrap()).unwrap();
+        assert_eq!(
+            (&list["kind"], list["items"].as_array().map(Vec::len)),
+            (&json!("List"), Some(all.len()))
+        );
+        let one: Value = serde_json::from_str(&print(&all[..1], Format::Json).unwrap()).unwrap();
+        assert_eq!(one["kind"], "CustomResourceDefinition");
+    }
+
+    #[test]
+    fn each_is_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("new/crds");
+        for format in [Format::Yaml, Format::Json] {
+            write(&crds::all()[..2], &below, format).unwrap();
+        }
+        let files =
+            fs::read_dir(&below).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut files: Vec<String> = files.collect();
+        files.sort();
+        let wanted =
+            ["imagepolicies.json", "imagepolicies.yaml", "imagerepositories.json", "imagerepositories.yaml"];
+        assert_eq!(files, wanted.map(|name| format!("image.toolkit.fluxcd.io_{name}")));
+        let text = fs::read_to_string(below.join(&files[1])).unwrap();
+        assert_eq!(text, print(&crds::all()[..1], Format::Yaml).unwrap());
+        let error = write(&crds::all(), &below.join(&files[0]), Format::Yaml).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Environment, "{error}");
+    }
+}

@@ -182,3 +182,63 @@ fn a_kind_is_called_as_kubectl_calls_it() {
     assert_eq!(called("ImageUpdater"), ["ImageUpdater"]);
     assert!(called("image").is_empty());
 }
+
+/// What an API server takes as a schema, beside what it says of values.
+const WORDS: &[&str] = &[
+    "type",
+    "description",
+    "properties",
+    "required",
+    "items",
+    "additionalProperties",
+    "default",
+    "enum",
+    "format",
+    "maximum",
+    "minimum",
+    "maxLength",
+    "minLength",
+    "maxItems",
+    "minItems",
+    "pattern",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-validations",
+];
+
+/// A type everywhere, no references, nothing that is refused for being closed, and the keys of a list always there.
+#[test]
+fn every_schema_is_one_that_an_api_server_takes() {
+    for definition in all() {
+        let manifest = definition.manifest();
+        let schema = &manifest["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        check_structure(schema, definition.kind);
+    }
+}
+
+fn check_structure(schema: &Value, path: &str) {
+    let fields = schema.as_object().unwrap();
+    let unknown: Vec<_> = fields.keys().filter(|key| !WORDS.contains(&key.as_str())).collect();
+    assert!(unknown.is_empty(), "{path}: {unknown:?}");
+    let kind = schema["type"].as_str().unwrap_or_default();
+    assert!(["object", "array", "string", "integer", "boolean"].contains(&kind), "{path}: {kind}");
+    assert!(
+        fields.contains_key("description") || path.ends_with(".metadata") || path.ends_with("[]"),
+        "{path}"
+    );
+    if let Some(pattern) = schema["pattern"].as_str() {
+        assert!(goregex::Regex::new(pattern).is_ok(), "{path}: {pattern}");
+    }
+    for key in schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten() {
+        let required = schema["items"]["required"].as_array().unwrap();
+        assert!(required.contains(key), "{path}: {key}");
+    }
+    assert_eq!(fields.contains_key("items"), kind == "array", "{path}");
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        check_structure(property, &format!("{path}.{name}"));
+    }
+    for inner in ["items", "additionalProperties"].iter().filter_map(|key| fields.get(*key)) {
+        check_structure(inner, &format!("{path}[]"));
+    }
+}
