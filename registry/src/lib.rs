@@ -45,7 +45,8 @@ mod web;
 pub use client::Client;
 pub use credentials::{
     Cloud, CloudCredentials, Credential, CredentialChain, CredentialFile, CredentialProgram,
-    CredentialSource, CredentialVariable, DockerConfig, Surroundings, log_in, log_out,
+    CredentialSource, CredentialVariable, DockerConfig, PullSecretKind, PullSecrets, Surroundings, log_in,
+    log_out,
 };
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use registry::{
     Client, ClientCertificate, Content, Credential, CredentialSource, DockerConfig, ErrorKind, Options,
-    Reference, RegistrySettings, Repository, Retry, Secret, Wanted,
+    PullSecretKind, Reference, RegistrySettings, Repository, Retry, Secret, Wanted,
 };
 use tests::{DockerRegistry, RegistryHabits};
 
@@ -84,7 +84,8 @@ fn an_account_is_needed_and_taken_from_where_docker_has_it() {
     let registry = DockerRegistry::start(RegistryHabits { account: true, ..RegistryHabits::default() });
     registry.push_image("team/app", "1.0.0", "linux/amd64", "2024-01-01T00:00:00Z");
     let repository: Repository = format!("{}/team/app", registry.host()).parse().unwrap();
-    let config = DockerConfig::bytes("test", registry.docker_config().into_bytes());
+    let config =
+        DockerConfig::pull_secret("test", PullSecretKind::ConfigJson, registry.docker_config().into_bytes());
     let client_of = |source| client(plain(&registry), source);
     assert_eq!(client_of(Some(Arc::new(config))).tags(&repository).unwrap().tags().count(), 1);
     client_of(account()).check(&registry.host()).unwrap();

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use registry::{
-    Client, Credential, Descriptor, Digest, ErrorKind, Options, Reference, RegistrySettings, Repository,
-    Retry, TagList, Wanted,
+    Client, Credential, Descriptor, Digest, DockerConfig, ErrorKind, Options, PullSecretKind, PullSecrets,
+    Reference, RegistrySettings, Repository, Retry, TagList, Wanted,
 };
 use tests::{Folder, Reply, Request, StandIn};
 
@@ -581,4 +581,62 @@ fn with_a_cache_a_known_tag_costs_one_question() {
     }
     assert_eq!(ask().len(), 5);
     assert_eq!(ask().len(), 1);
+}
+
+/// `me:pw` fits better than `other:pw`.
+fn pull_secrets(host: &str) -> PullSecrets {
+    let content =
+        format!(r#"{{"{host}/team": {{"auth": "bWU6cHc="}}, "{host}": {{"auth": "b3RoZXI6cHc="}}}}"#);
+    let kind = PullSecretKind::Legacy;
+    PullSecrets(vec![DockerConfig::pull_secret("Secret `ns/pull`", kind, content.into_bytes())])
+}
+
+/// As the kubelet does: a pull secret that is out of date does not hide one that is good.
+#[test]
+fn each_credential_that_fits_is_tried() {
+    for refusal in [401, 403] {
+        let server = StandIn::start(move |request| match request.header("authorization") {
+            Some("Basic b3RoZXI6cHc=") => Reply::new(200).body(r#"{"tags": ["1.0"]}"#),
+            Some(_) if refusal == 403 => Reply::new(403),
+            _ => Reply::new(401).header("WWW-Authenticate: Basic realm=\"r\""),
+        });
+        let source = Arc::new(pull_secrets(&server.host()));
+        let client = Client::new(Options { credentials: Some(source), ..options(&server) });
+        assert_eq!(tags(&client.tags(&repository(&server)).unwrap()), ["1.0"]);
+        assert_eq!(server.requests().len(), 3, "as anybody, as me, as another");
+        client.tags(&repository(&server)).unwrap();
+        assert_eq!(server.requests().len(), 1, "it is known who is let in");
+    }
+}
+
+#[test]
+fn a_token_server_may_refuse_some_credentials_and_not_others() {
+    let server = StandIn::start(|request| match (request.path.as_str(), request.header("authorization")) {
+        ("/token", Some("Basic b3RoZXI6cHc=")) => Reply::new(200).body(r#"{"token": "t"}"#),
+        ("/token", _) => Reply::new(403),
+        (_, Some("Bearer t")) => Reply::new(200).body(r#"{"tags": ["1.0"]}"#),
+        _ => {
+            let host = request.header("host").unwrap_or_default();
+            Reply::new(401).header(format!("WWW-Authenticate: Bearer realm=\"http://{host}/token\""))
+        }
+    });
+    let source = Arc::new(pull_secrets(&server.host()));
+    let client = Client::new(Options { credentials: Some(source), ..options(&server) });
+    assert_eq!(tags(&client.tags(&repository(&server)).unwrap()), ["1.0"]);
+    let asked = server.requests();
+    assert_eq!(asked.iter().filter(|asked| asked.starts_with("GET /token")).count(), 2, "{asked:?}");
+}
+
+/// None of them is good: each is tried once, and the next question begins anew.
+#[test]
+fn where_all_credentials_are_refused_that_is_the_end() {
+    let server = StandIn::start(|_| Reply::new(401).header("WWW-Authenticate: Basic realm=\"r\""));
+    let source = Arc::new(pull_secrets(&server.host()));
+    let client = Client::new(Options { credentials: Some(source), ..options(&server) });
+    let error = client.tags(&repository(&server)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unauthorized);
+    assert!(error.help().unwrap().starts_with("check the credentials"), "{error:?}");
+    assert_eq!(server.requests().len(), 3);
+    client.tags(&repository(&server)).unwrap_err();
+    assert_eq!(server.requests().len(), 2, "it is known that somebody has to be shown");
 }

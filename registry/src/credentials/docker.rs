@@ -1,8 +1,8 @@
 //! Docker's configuration, `config.json`, which Helm, Podman and Kubernetes' pull secrets have in common.
 //!
-//! In: the file, or its bytes. Out: for a repository the entry under the longest name that fits it, or what the helper
-//! says that is named for its host (`credHelpers`) or for all (`credsStore`). It refuses a file that it cannot read
-//! rather than to ask as anybody.
+//! In: the file, or the bytes of a pull secret of either kind. Out: for a repository what the helper says that is named
+//! for its host (`credHelpers`) or for all (`credsStore`), and the entries whose names fit it, best first. It refuses a
+//! file that it cannot read rather than to ask as anybody, and runs no program that a pull secret names.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,18 +10,27 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
+use super::keyring::{Fit, best_first, fit, is_for_host};
 use super::memo::{Given, Memo};
 use super::program::{self, TIMEOUT};
 use super::{Credential, CredentialSource, LIFETIME, missing, read};
 use crate::error::{Error, Result};
-use crate::reference::{DOCKER_HUB, normal_host};
+use crate::reference::DOCKER_HUB;
 use crate::secret::Secret;
 
 /// Under which Docker keeps what is for its Hub.
 pub(super) const HUB_KEY: &str = "https://index.docker.io/v1/";
+
+/// As the kubelet reads it: with padding or without.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// The user that helpers name where the password is an identity token.
 const TOKEN_USER: &str = "<token>";
@@ -36,14 +45,25 @@ pub struct DockerConfig {
 #[derive(Debug)]
 enum Place {
     File(PathBuf),
-    Bytes { name: String, content: Secret<Vec<u8>> },
+    PullSecret { name: String, kind: PullSecretKind, content: Secret<Vec<u8>> },
 }
 
-#[derive(Deserialize)]
+/// How a pull secret is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PullSecretKind {
+    /// As Docker's `config.json`: `kubernetes.io/dockerconfigjson`.
+    ConfigJson,
+    /// As its forerunner, whose entries stand by themselves: `kubernetes.io/dockercfg`.
+    Legacy,
+}
+
+type Entries = BTreeMap<String, Option<Entry>>;
+
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Config {
     #[serde(default)]
-    auths: Option<BTreeMap<String, Entry>>,
+    auths: Option<Entries>,
     #[serde(default)]
     cred_helpers: Option<BTreeMap<String, String>>,
     #[serde(default)]
@@ -75,10 +95,10 @@ impl DockerConfig {
         Self { place: Place::File(path), helped: Memo::default() }
     }
 
-    /// What stands elsewhere, such as in a pull secret, under a name for messages.
+    /// What is in a pull secret, under a name for messages. Helpers that it names are not asked.
     #[must_use]
-    pub fn bytes(name: &str, content: Vec<u8>) -> Self {
-        let place = Place::Bytes { name: name.to_owned(), content: Secret::new(content) };
+    pub fn pull_secret(name: &str, kind: PullSecretKind, content: Vec<u8>) -> Self {
+        let place = Place::PullSecret { name: name.to_owned(), kind, content: Secret::new(content) };
         Self { place, helped: Memo::default() }
     }
 
@@ -93,22 +113,52 @@ impl DockerConfig {
     fn name(&self) -> String {
         match &self.place {
             Place::File(path) => path.display().to_string(),
-            Place::Bytes { name, .. } => name.clone(),
+            Place::PullSecret { name, .. } => name.clone(),
         }
     }
 
     fn load(&self) -> Result<Option<Config>> {
-        let parse = |content: &[u8]| {
-            serde_json::from_slice(content).map(Some).map_err(|error| {
-                // What serde says may repeat a value.
-                let place = format!("line {}, column {}", error.line(), error.column());
-                missing(&self.name(), &format!("it is no configuration of Docker's ({place})"))
-            })
-        };
         match &self.place {
-            Place::Bytes { content, .. } => parse(content.expose()),
-            Place::File(path) => read(path)?.map_or(Ok(None), |content| parse(&content)),
+            Place::File(path) => read(path)?.map(|content| self.parse(&content)).transpose(),
+            Place::PullSecret { kind: PullSecretKind::ConfigJson, content, .. } => {
+                let auths = self.parse::<Config>(content.expose())?.auths;
+                Ok(Some(Config { auths, ..Config::default() }))
+            }
+            Place::PullSecret { kind: PullSecretKind::Legacy, content, .. } => {
+                let auths = Some(self.parse(content.expose())?);
+                Ok(Some(Config { auths, ..Config::default() }))
+            }
         }
+    }
+
+    fn parse<T: DeserializeOwned>(&self, content: &[u8]) -> Result<T> {
+        serde_json::from_slice(content).map_err(|error| {
+            // What serde says may repeat a value.
+            let place = format!("line {}, column {}", error.line(), error.column());
+            missing(&self.name(), &format!("it is no configuration of Docker's ({place})"))
+        })
+    }
+
+    /// The entries that fit, with how well they do.
+    pub(super) fn fitting(&self, registry: &str, repository: &str) -> Result<Vec<(Fit, Credential)>> {
+        let Some(config) = self.load()? else { return Ok(Vec::new()) };
+        self.fitting_in(&config, registry, repository)
+    }
+
+    fn fitting_in(
+        &self,
+        config: &Config,
+        registry: &str,
+        repository: &str,
+    ) -> Result<Vec<(Fit, Credential)>> {
+        let damaged = || missing(&self.name(), &format!("its entry for `{registry}` is damaged"));
+        let mut fitting = Vec::new();
+        for (key, entry) in config.auths.iter().flatten() {
+            let Some(fit) = fit(key, registry, repository) else { continue };
+            let credential = entry.as_ref().map(|entry| entry.credential(damaged)).transpose()?.flatten();
+            fitting.extend(credential.map(|credential| (fit, credential)));
+        }
+        Ok(fitting)
     }
 
     fn ask_helper(&self, helper: &str, server: &str) -> Result<Option<Credential>> {
@@ -131,25 +181,25 @@ impl DockerConfig {
 
 impl CredentialSource for DockerConfig {
     fn find(&self, registry: &str, repository: &str) -> Result<Option<Credential>> {
-        let Some(config) = self.load()? else { return Ok(None) };
-        if let Some((key, helper)) = best(config.cred_helpers.iter().flatten(), registry, "") {
-            return self.ask_helper(helper, key);
+        Ok(self.find_all(registry, repository)?.into_iter().next())
+    }
+
+    fn find_all(&self, registry: &str, repository: &str) -> Result<Vec<Credential>> {
+        let Some(config) = self.load()? else { return Ok(Vec::new()) };
+        let helper = config.cred_helpers.iter().flatten().find(|(key, _)| is_for_host(key, registry));
+        if let Some((key, helper)) = helper {
+            return Ok(self.ask_helper(helper, key)?.into_iter().collect());
         }
-        let entry = best(config.auths.iter().flatten(), registry, repository);
-        if let Some(helper) = config.creds_store.filter(|helper| !helper.is_empty()) {
+        let mut all = Vec::new();
+        if let Some(helper) = config.creds_store.as_ref().filter(|helper| !helper.is_empty()) {
             // Docker leaves an empty entry to say that the helper has it.
+            let entries = config.auths.iter().flatten().map(|(key, _)| key.as_str());
+            let best = entries.filter_map(|key| Some((fit(key, registry, repository)?, key))).max();
             let server = if registry == DOCKER_HUB { HUB_KEY } else { registry };
-            let server = entry.as_ref().map_or(server, |(key, _)| key);
-            if let Some(credential) = self.ask_helper(&helper, server)? {
-                return Ok(Some(credential));
-            }
+            all.extend(self.ask_helper(helper, best.map_or(server, |(_, key)| key))?);
         }
-        match entry {
-            Some((_, entry)) => {
-                entry.credential(|| missing(&self.name(), &format!("its entry for `{registry}` is damaged")))
-            }
-            None => Ok(None),
-        }
+        all.extend(best_first(self.fitting_in(&config, registry, repository)?));
+        Ok(all)
     }
 
     fn forget(&self, refused: &Credential) {
@@ -167,7 +217,8 @@ impl Entry {
             return Ok(Some(Credential::Bearer(Secret::new(token))));
         }
         if let Some(auth) = given(&self.auth) {
-            let decoded = BASE64_STANDARD.decode(auth.trim()).map_err(|_| damaged())?;
+            let auth: String = auth.chars().filter(|character| !character.is_whitespace()).collect();
+            let decoded = BASE64.decode(auth).map_err(|_| damaged())?;
             let decoded = String::from_utf8(decoded).map_err(|_| damaged())?;
             let (user, password) = decoded.split_once(':').ok_or_else(&damaged)?;
             // Docker has ended passwords with NUL.
@@ -190,44 +241,17 @@ fn answer(program: &OsStr, written: &[u8]) -> Result<Option<Credential>> {
     Ok(is_given.then(|| Credential::basic(&answer.username, &answer.secret)))
 }
 
-/// The entry under the longest name that a repository is below, with the name as it is written.
-fn best<'c, V>(
-    entries: impl Iterator<Item = (&'c String, &'c V)>,
-    registry: &str,
-    repository: &str,
-) -> Option<(&'c str, &'c V)> {
-    let fitting = entries.filter_map(|(key, value)| {
-        let path = path_below(key, registry)?;
-        let rest = repository.strip_prefix(path.as_str())?;
-        let fits = path.is_empty() || rest.is_empty() || rest.starts_with('/');
-        fits.then_some((path.len(), key.as_str(), value))
-    });
-    fitting.max_by_key(|(length, ..)| *length).map(|(_, key, value)| (key, value))
-}
-
-/// Whether an entry is for all of a host.
-pub(super) fn is_for_host(key: &str, registry: &str) -> bool {
-    path_below(key, registry).is_some_and(|path| path.is_empty())
-}
-
-/// The path on the host that a name is for, where it is for this host: `https://ghcr.io/v2/`, `quay.io/team`.
-fn path_below(key: &str, registry: &str) -> Option<String> {
-    let key = key.trim();
-    let key = key.split_once("://").map_or(key, |(_, rest)| rest).trim_end_matches('/');
-    let (host, path) = key.split_once('/').unwrap_or((key, ""));
-    if normal_host(host).ok()? != registry {
-        return None;
-    }
-    let is_version = matches!(path, "v1" | "v2");
-    Some(if is_version { String::new() } else { path.to_owned() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credentials::PullSecrets;
+
+    fn secret(kind: PullSecretKind, content: &str) -> DockerConfig {
+        DockerConfig::pull_secret("Secret `ns/pull`", kind, content.into())
+    }
 
     fn found(config: &str, registry: &str, repository: &str) -> Option<Credential> {
-        DockerConfig::bytes("test", config.as_bytes().to_vec()).find(registry, repository).unwrap()
+        secret(PullSecretKind::ConfigJson, config).find(registry, repository).unwrap()
     }
 
     /// `bWU6cHc=` is `me:pw`, `OnB3` is `:pw`.
@@ -253,17 +277,41 @@ mod tests {
         assert_eq!(found(r#"{"auths": null}"#, "quay.io", "a"), None);
     }
 
+    /// The kubelet tries all that fit; `cHc` is without its padding.
+    #[test]
+    fn all_that_fit_are_given_best_first() {
+        let legacy = r#"{"*.io": {"username": "any", "password": "p"}, "https://quay.io/v2/team": {"auth": "bWU6cHc"},
+            "quay.io": {"auth": "b3RoZXI6\ncHc="}, "ghcr.io": null}"#;
+        let all =
+            |content: &str| secret(PullSecretKind::Legacy, content).find_all("quay.io", "team/app").unwrap();
+        let basic = |user: &str| Credential::basic(user, if user == "any" { "p" } else { "pw" });
+        assert_eq!(all(legacy), [basic("me"), basic("other"), basic("any")]);
+        let more = r#"{"quay.io/team/app": {"auth": "Zmlyc3Q6cHc="}, "quay.io": {"auth": "bWU6cHc="}}"#;
+        let secrets = [legacy, more].map(|content| secret(PullSecretKind::Legacy, content));
+        let all = PullSecrets(secrets.into()).find_all("quay.io", "team/app").unwrap();
+        assert_eq!(all, [basic("first"), basic("me"), basic("other"), basic("any")]);
+    }
+
+    #[test]
+    fn programs_that_a_pull_secret_names_are_not_run() {
+        let config = r#"{"credsStore": "x", "credHelpers": {"quay.io": "y"}, "auths": {"quay.io": {"auth": "bWU6cHc="}}}"#;
+        assert_eq!(found(config, "quay.io", "a"), Some(Credential::basic("me", "pw")));
+        assert_eq!(found(config, "ghcr.io", "a"), None);
+    }
+
     #[test]
     fn what_cannot_be_read_is_an_error_without_its_content() {
         for config in [r#"{"auths": {"h.example": {"auth": "s3cret!"}}}"#, r#"{"auths": "s3cret"}"#, "s3cret"]
         {
-            let error = DockerConfig::bytes("secret `x`", config.into()).find("h.example", "").unwrap_err();
+            let error = secret(PullSecretKind::ConfigJson, config).find("h.example", "").unwrap_err();
+            assert!(error.message().contains("Secret `ns/pull`"), "{error}");
             assert!(!error.message().contains("s3cret"), "{error}");
         }
         let no_file = DockerConfig::file(PathBuf::from("/nonexistent/config.json"));
         assert_eq!(no_file.find("h", "").unwrap(), None);
-        let escape = r#"{"credsStore": "../../bin/sh"}"#;
-        assert!(DockerConfig::bytes("x", escape.into()).find("h", "").is_err());
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), r#"{"credsStore": "../../bin/sh"}"#).unwrap();
+        assert!(DockerConfig::file(file.path().to_owned()).find("h", "").is_err());
     }
 
     #[test]

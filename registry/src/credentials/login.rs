@@ -16,7 +16,8 @@ use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value, json};
 use tempfile::NamedTempFile;
 
-use super::docker::{HUB_KEY, is_for_host};
+use super::docker::HUB_KEY;
+use super::keyring::is_for_host;
 use super::program::{self, TIMEOUT};
 use super::{Credential, missing, read};
 use crate::error::{Error, ErrorKind, Result};

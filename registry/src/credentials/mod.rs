@@ -8,6 +8,7 @@ mod azure;
 mod cloud;
 mod docker;
 mod gcp;
+mod keyring;
 mod login;
 mod memo;
 mod moment;
@@ -23,7 +24,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::secret::Secret;
 
 pub use cloud::{Cloud, CloudCredentials, Surroundings};
-pub use docker::DockerConfig;
+pub use docker::{DockerConfig, PullSecretKind};
+pub use keyring::PullSecrets;
 pub use login::{log_in, log_out};
 pub use program::CredentialProgram;
 
