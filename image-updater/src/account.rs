@@ -173,6 +173,12 @@ fn secret(credentials: &Credentials, what: &str) -> Result<(String, String)> {
         }
         Credentials::File(path) => (path.clone(), input::read_text(path.as_ref())?.0),
         Credentials::DockerConfig(path) => return Err(missing(path, "it is for registries")),
+        Credentials::PullSecret(_) | Credentials::ServiceAccount(_) | Credentials::Provider(_) => {
+            return Err(missing("credentials", "they are for registries"));
+        }
+        Credentials::Secret(key) => {
+            return Err(missing(&key.to_string(), "no cluster is asked for it here"));
+        }
         Credentials::Command(_) => {
             return Err(missing("command", "git asks its own credential helpers")
                 .hint("configure a helper of git, or name a variable or a file"));

@@ -1,8 +1,12 @@
 //! The client that asks registries, made of what a configuration says of them.
 //!
-//! In: the configuration's entries, and the environment: the variables, files and programs that entries name, and
-//! Docker's configuration on this machine. Out: a client. Refused: files of authorities that cannot be read. Where
-//! credentials are kept is only noted here; they are read when a registry asks for them, and are in no message.
+//! In: the configuration's entries, and the environment: the variables, files, programs and Secrets that entries name,
+//! Docker's configuration on this machine, and clouds that know it. Out: a client. Refused: authorities that cannot be
+//! read, and Secrets without a cluster. Where credentials are kept is only noted here; they are read when a registry
+//! asks for them, and are in no message.
+
+mod secrets;
+mod sources;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,13 +16,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use registry::{
-    Client, CredentialFile, CredentialProgram, CredentialSource, CredentialVariable, DockerConfig, Options,
-    RegistrySettings, Repository, Secret, Traffic,
-};
+use registry::{Client, Options, RegistrySettings, Repository, Traffic};
 
-use crate::config::{Credentials, Registry};
+use self::sources::Sources;
+use crate::change::Named;
+use crate::cluster::Vault;
+use crate::config::Registry;
 use crate::error::{Error, Result};
+
+/// What registries and clouds are told who asks.
+const USER_AGENT: &str = concat!("image-updater/", env!("CARGO_PKG_VERSION"));
 
 /// All authorities that browsers trust are a quarter of that.
 const MAX_AUTHORITIES: u64 = 1 << 20;
@@ -27,10 +34,9 @@ const MAX_AUTHORITIES: u64 = 1 << 20;
 /// again, in this run or a later one.
 ///
 /// # Errors
-/// If a file of authorities cannot be read, or a program for credentials has no name.
+/// If a file of authorities cannot be read, a program for credentials has no name, or they are in a cluster.
 pub(crate) fn client(registries: &[Registry], cache: Option<PathBuf>) -> Result<Client> {
-    let registries = registries.iter().map(settings).collect::<Result<_>>()?;
-    Ok(Client::new(options(registries, cache)))
+    options(registries, &Sources::default(), cache).map(Client::new)
 }
 
 /// A client that several documents share, and with it limits, tokens and lists of tags.
@@ -44,9 +50,13 @@ pub(crate) struct SharedClient {
 }
 
 impl SharedClient {
-    fn new(registries: Vec<Registry>, cache: Option<PathBuf>, fresh_for: Duration) -> Result<Self> {
-        let all = registries.iter().map(settings).collect::<Result<_>>()?;
-        let client = Client::new(Options { fresh_for, ..options(all, cache) });
+    fn new(
+        registries: Vec<Registry>,
+        sources: &Sources,
+        cache: Option<PathBuf>,
+        fresh_for: Duration,
+    ) -> Result<Self> {
+        let client = Client::new(Options { fresh_for, ..options(&registries, sources, cache)? });
         Ok(Self { client, registries, counted: Mutex::default() })
     }
 
@@ -81,30 +91,53 @@ impl SharedClient {
 pub(crate) struct ClientPool {
     cache: Option<PathBuf>,
     fresh_for: Duration,
-    known: Mutex<Vec<(Vec<Registry>, Weak<SharedClient>)>>,
+    sources: Sources,
+    known: Mutex<Vec<(Said, Weak<SharedClient>)>>,
+}
+
+/// What is said of registries, with what is in the Secrets by which connections are made.
+#[derive(Debug, PartialEq)]
+struct Said {
+    registries: Vec<Registry>,
+    secrets: Vec<registry::Secret<Vec<u8>>>,
 }
 
 impl ClientPool {
     /// Without any client yet.
     pub(crate) fn new(cache: Option<PathBuf>, fresh_for: Duration) -> Self {
-        Self { cache, fresh_for, known: Mutex::default() }
+        Self { cache, fresh_for, sources: Sources::default(), known: Mutex::default() }
+    }
+
+    /// With the Secrets of a cluster.
+    pub(crate) fn with_vault(mut self, vault: Arc<dyn Vault>) -> Self {
+        self.sources = Sources::new(Some(vault));
+        self
     }
 
     /// The client of who says this of registries.
     ///
     /// # Errors
-    /// As for [`client`].
+    /// As for [`client`], and where a Secret that says how connections are made cannot be used.
     pub(crate) fn client_for(&self, registries: &[Registry]) -> Result<Arc<SharedClient>> {
+        let said = self.said(registries)?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(_, client)| client.strong_count() > 0);
-        let same = known.iter().find(|(said, _)| said == registries).and_then(|(_, client)| client.upgrade());
+        let same = known.iter().find(|(known, _)| *known == said).and_then(|(_, client)| client.upgrade());
         if let Some(client) = same {
             return Ok(client);
         }
-        let client = SharedClient::new(registries.to_vec(), self.cache.clone(), self.fresh_for)?;
+        let (registries, cache) = (registries.to_vec(), self.cache.clone());
+        let client = SharedClient::new(registries, &self.sources, cache, self.fresh_for)?;
         let client = Arc::new(client);
-        known.push((registries.to_vec(), Arc::downgrade(&client)));
+        known.push((said, Arc::downgrade(&client)));
         Ok(client)
+    }
+
+    /// A certificate that was replaced is another one, though its Secret is called the same.
+    fn said(&self, registries: &[Registry]) -> Result<Said> {
+        let named = registries.iter().flat_map(|it| it.tls_secret.iter().chain(&it.proxy_secret));
+        let content = |id: &Named| self.sources.secrets(id)?.content(id).map(registry::Secret::new);
+        Ok(Said { registries: registries.to_vec(), secrets: named.map(content).collect::<Result<_>>()? })
     }
 }
 
@@ -117,7 +150,9 @@ pub(crate) fn shared_clients(
     documents: &[&[Registry]],
     cache: Option<&Path>,
     fresh_for: Duration,
+    vault: Option<&Arc<dyn Vault>>,
 ) -> Result<Vec<Arc<SharedClient>>> {
+    let sources = Sources::new(vault.cloned());
     let mut groups: Vec<Vec<Registry>> = Vec::new();
     let mut places = Vec::with_capacity(documents.len());
     for registries in documents {
@@ -132,7 +167,8 @@ pub(crate) fn shared_clients(
         groups[place].extend(new);
         places.push(place);
     }
-    let client = |group| SharedClient::new(group, cache.map(Path::to_owned), fresh_for).map(Arc::new);
+    let client =
+        |group| SharedClient::new(group, &sources, cache.map(Path::to_owned), fresh_for).map(Arc::new);
     let clients: Vec<Arc<SharedClient>> = groups.into_iter().map(client).collect::<Result<_>>()?;
     Ok(places.into_iter().map(|place| Arc::clone(&clients[place])).collect())
 }
@@ -141,6 +177,34 @@ pub(crate) fn shared_clients(
 pub(crate) fn best<'r>(registries: &'r [Registry], repository: &Repository) -> Option<&'r Registry> {
     let fitting = registries.iter().filter(|registry| repository.is_below(&registry.prefix));
     fitting.max_by_key(|registry| registry.prefix.len())
+}
+
+/// What is said of registries besides, with what was found for some images: for these the registry is spoken to as for
+/// others, and what is theirs comes first.
+pub(crate) fn layered(general: &[Registry], own: Vec<Registry>) -> Vec<Registry> {
+    let is_new = |registry: &&Registry| !own.iter().any(|known| known.prefix == registry.prefix);
+    let others: Vec<Registry> = general.iter().filter(is_new).cloned().collect();
+    own.into_iter().map(|own| over(general, own)).chain(others).collect()
+}
+
+fn over(general: &[Registry], own: Registry) -> Registry {
+    let repository = own.prefix.parse().ok();
+    let Some(best) = repository.and_then(|repository| best(general, &repository)) else { return own };
+    let mut all = own.credentials.into_iter().chain(own.otherwise);
+    let credentials = all.next();
+    let further = best.credentials.iter().chain(&best.otherwise).filter(|_| !own.only_own_credentials);
+    let mut otherwise: Vec<_> = all.chain(further.cloned()).collect();
+    let credentials = credentials.or_else(|| (!otherwise.is_empty()).then(|| otherwise.remove(0)));
+    Registry {
+        prefix: own.prefix,
+        plain_http: own.plain_http || best.plain_http,
+        credentials,
+        otherwise,
+        only_own_credentials: own.only_own_credentials,
+        tls_secret: own.tls_secret.or_else(|| best.tls_secret.clone()),
+        proxy_secret: own.proxy_secret.or_else(|| best.proxy_secret.clone()),
+        ..best.clone()
+    }
 }
 
 /// Where the XDG base directory specification puts what a program can get again.
@@ -154,26 +218,31 @@ fn cache_folder_by(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBu
     Some(below.join("image-updater"))
 }
 
-fn options(registries: Vec<RegistrySettings>, cache: Option<PathBuf>) -> Options {
-    let docker = DockerConfig::default_path(variable).map(DockerConfig::file);
-    Options {
-        user_agent: concat!("image-updater/", env!("CARGO_PKG_VERSION")).to_owned(),
-        registries,
-        credentials: docker.map(|docker| Arc::new(docker) as Arc<dyn CredentialSource>),
+fn options(registries: &[Registry], sources: &Sources, cache: Option<PathBuf>) -> Result<Options> {
+    let settings = registries.iter().map(|registry| settings(registry, sources)).collect::<Result<_>>()?;
+    Ok(Options {
+        user_agent: USER_AGENT.to_owned(),
+        registries: settings,
+        credentials: Some(sources.of_all()),
         cache,
+        limits: sources.limits.clone(),
         ..Options::default()
-    }
+    })
 }
 
-fn settings(registry: &Registry) -> Result<RegistrySettings> {
+fn settings(registry: &Registry, sources: &Sources) -> Result<RegistrySettings> {
+    let tls = registry.tls_secret.as_ref().map(|id| sources.secrets(id)?.tls(id)).transpose()?;
+    let (of_secret, client_certificate) = tls.map_or((None, None), |tls| (tls.authorities, tls.certificate));
+    let proxy = registry.proxy_secret.as_ref().map(|id| sources.secrets(id)?.proxy(id)).transpose()?;
     Ok(RegistrySettings {
         prefix: registry.prefix.clone(),
         api: registry.api.clone(),
         plain_http: registry.plain_http,
         insecure_tls: registry.insecure,
-        authorities: authorities(registry)?,
-        client_certificate: None,
-        credentials: registry.credentials.as_ref().map(source).transpose()?,
+        authorities: authorities(registry, of_secret)?,
+        client_certificate,
+        proxy,
+        credentials: sources.of_registry(registry)?,
         default_namespace: registry.default_namespace.clone(),
         rate_limit: registry.rate_limit,
         concurrency: registry.concurrency,
@@ -181,33 +250,12 @@ fn settings(registry: &Registry) -> Result<RegistrySettings> {
     })
 }
 
-fn source(credentials: &Credentials) -> Result<Arc<dyn CredentialSource>> {
-    Ok(match credentials {
-        Credentials::Env(name) => Arc::new(variable_source(name)),
-        Credentials::File(path) => Arc::new(CredentialFile(path.into())),
-        Credentials::DockerConfig(path) => Arc::new(DockerConfig::file(path.into())),
-        Credentials::Command(command) => {
-            let (program, arguments) = command
-                .split_first()
-                .ok_or_else(|| Error::input("a `command` for credentials needs a program"))?;
-            Arc::new(CredentialProgram::new(program, arguments.iter().map(OsString::from).collect()))
-        }
-    })
-}
-
-fn variable_source(name: &str) -> CredentialVariable {
-    let value = variable(name).and_then(|value| value.into_string().ok());
-    CredentialVariable { name: name.to_owned(), value: value.map(Secret::new) }
-}
-
-/// Those of the file with those that stand in the configuration itself.
-fn authorities(registry: &Registry) -> Result<Option<Vec<u8>>> {
+/// Those of the file with those that stand in the configuration itself, and in a Secret.
+fn authorities(registry: &Registry, of_secret: Option<Vec<u8>>) -> Result<Option<Vec<u8>>> {
     let file = registry.ca_file.as_ref().map(|path| read_authorities(Path::new(path))).transpose()?;
-    let Some(data) = &registry.ca_data else { return Ok(file) };
-    let mut all = file.unwrap_or_default();
-    all.push(b'\n');
-    all.extend_from_slice(data.as_bytes());
-    Ok(Some(all))
+    let own = registry.ca_data.as_ref().map(|data| data.clone().into_bytes());
+    let all: Vec<Vec<u8>> = [file, own, of_secret].into_iter().flatten().collect();
+    Ok((!all.is_empty()).then(|| all.join(&b'\n')))
 }
 
 fn read_authorities(path: &Path) -> Result<Vec<u8>> {
@@ -230,6 +278,7 @@ fn variable(name: &str) -> Option<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Credentials;
     use crate::error::ErrorKind;
 
     fn registry(credentials: Option<Credentials>) -> Registry {
@@ -248,13 +297,13 @@ mod tests {
             foreign_links: true,
             ..registry(None)
         };
-        let known = settings(&said).unwrap();
+        let known = settings(&said, &Sources::default()).unwrap();
         assert_eq!(known.prefix, "registry.test");
         assert_eq!(known.api.as_deref(), Some("https://api.registry.test"));
         assert!(known.plain_http && known.insecure_tls && known.foreign_links);
         assert_eq!(known.default_namespace.as_deref(), Some("team"));
         assert_eq!((known.rate_limit, known.concurrency), (Some(2.5), Some(3)));
-        assert!(known.credentials.is_none() && known.authorities.is_none());
+        assert!(known.authorities.is_none() && known.client_certificate.is_none() && known.proxy.is_none());
     }
 
     #[test]
@@ -264,36 +313,76 @@ mod tests {
         };
         let documents = [said("a", true), Vec::new(), said("b", true), said("a", false), said("a", true)];
         let documents: Vec<&[Registry]> = documents.iter().map(Vec::as_slice).collect();
-        let clients = shared_clients(&documents, None, Duration::ZERO).unwrap();
+        let clients = shared_clients(&documents, None, Duration::ZERO, None).unwrap();
         let of_first: Vec<bool> = clients.iter().map(|client| Arc::ptr_eq(client, &clients[0])).collect();
         assert_eq!(of_first, [true, true, true, false, true]);
         assert!(clients[0].serves(&said("b", true)) && !clients[0].serves(&said("b", false)));
     }
 
     #[test]
+    fn an_image_has_its_own_credentials_and_its_registry_is_spoken_to_as_always() {
+        let env = |name: &str| Credentials::Env(name.to_owned());
+        let general = Registry {
+            prefix: "registry.test".to_owned(),
+            api: Some("https://api.registry.test".to_owned()),
+            ..registry(Some(env("GENERAL")))
+        };
+        let other = Registry { prefix: "other.test".to_owned(), ..registry(None) };
+        let own = |prefix: &str, credentials| Registry { prefix: prefix.to_owned(), ..registry(credentials) };
+        let found = vec![own("registry.test/a", Some(env("OWN"))), own("registry.test/b", None)];
+        let all = layered(&[general.clone(), other.clone()], found);
+        let prefixes: Vec<&str> = all.iter().map(|registry| registry.prefix.as_str()).collect();
+        assert_eq!(prefixes, ["registry.test/a", "registry.test/b", "registry.test", "other.test"]);
+        assert!(all[..2].iter().all(|registry| registry.api == general.api));
+        assert_eq!((&all[0].credentials, &*all[0].otherwise), (&Some(env("OWN")), &[env("GENERAL")][..]));
+        assert_eq!((&all[1].credentials, &*all[1].otherwise), (&Some(env("GENERAL")), &[][..]));
+        let tenant =
+            Registry { only_own_credentials: true, plain_http: true, ..own("registry.test/c", None) };
+        let tenants = layered(&[general], vec![tenant]).remove(0);
+        assert!(tenants.credentials.is_none() && tenants.otherwise.is_empty());
+        let source = settings(&tenants, &Sources::default()).unwrap().credentials.unwrap();
+        assert_eq!(source.find("registry.test", "c").unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_in_a_cluster_needs_one() {
+        let secret = registry(Some(Credentials::pull_secret("ns", "pull")));
+        let error = settings(&secret, &Sources::default()).unwrap_err();
+        assert_eq!(error.message(), "`ns/pull` is in a cluster, and no cluster is asked here");
+        let tls = Registry { tls_secret: Some(Named::default()), ..registry(None) };
+        assert!(settings(&tls, &Sources::default()).is_err());
+    }
+
+    #[test]
     fn credentials_are_read_when_they_are_asked_for() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().display().to_string();
-        let known = settings(&registry(Some(Credentials::File(path.clone())))).unwrap();
+        let known = settings(&registry(Some(Credentials::File(path.clone()))), &Sources::default()).unwrap();
         std::fs::write(&path, "me:pw\n").unwrap();
         let source = known.credentials.unwrap();
         assert_eq!(source.find("registry.test", "a").unwrap(), Some(registry::Credential::basic("me", "pw")));
-        let missing = settings(&registry(Some(Credentials::Env("IMAGE_UPDATER_IS_NOT_SET".to_owned()))));
+        let missing = settings(
+            &registry(Some(Credentials::Env("IMAGE_UPDATER_IS_NOT_SET".to_owned()))),
+            &Sources::default(),
+        );
         let error = missing.unwrap().credentials.unwrap().find("registry.test", "a").unwrap_err();
         assert!(error.message().contains("`$IMAGE_UPDATER_IS_NOT_SET`: it is not set"), "{error}");
-        assert!(settings(&registry(Some(Credentials::Command(Vec::new())))).is_err());
+        assert!(settings(&registry(Some(Credentials::Command(Vec::new()))), &Sources::default()).is_err());
     }
 
     #[test]
     fn a_file_of_authorities_is_read_at_once_and_has_an_end() {
         let path = |path: &str| Registry { ca_file: Some(path.to_owned()), ..registry(None) };
-        let error = settings(&path("does-not-exist.pem")).unwrap_err();
+        let error = settings(&path("does-not-exist.pem"), &Sources::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input);
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "one").unwrap();
         let both = Registry { ca_data: Some("two".to_owned()), ..path(&file.path().display().to_string()) };
-        assert_eq!(settings(&both).unwrap().authorities.as_deref(), Some(&b"one\ntwo"[..]));
-        let error = settings(&path("/dev/zero")).unwrap_err();
+        assert_eq!(
+            settings(&both, &Sources::default()).unwrap().authorities.as_deref(),
+            Some(&b"one\ntwo"[..])
+        );
+        let error = settings(&path("/dev/zero"), &Sources::default()).unwrap_err();
         assert_eq!(error.message(), "`/dev/zero` is larger than 1024 KiB");
     }
 

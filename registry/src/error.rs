@@ -58,6 +58,12 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.into(), hint: None, retry_after: None }))
     }
 
+    /// That credentials cannot be had from where they are kept. What is kept there must not be in the reason.
+    #[must_use]
+    pub fn no_credentials(place: &str, reason: &str) -> Self {
+        Self::new(ErrorKind::Credentials, format!("no credentials can be had from `{place}`: {reason}"))
+    }
+
     /// Says what to do about it.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());

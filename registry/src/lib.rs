@@ -51,9 +51,10 @@ pub use credentials::{
 pub use digest::Digest;
 pub use error::{Error, ErrorKind, Result};
 pub use image::{Image, Wanted};
+pub use limit::Limits;
 pub use manifest::{Content, Descriptor, ImageManifest, Index, Manifest, Platform};
 pub use reference::{DOCKER_HUB, Reference, Repository, is_tag};
 pub use secret::Secret;
-pub use settings::{ClientCertificate, Options, RegistrySettings, Retry};
+pub use settings::{ClientCertificate, Options, Proxy, RegistrySettings, Retry};
 pub use tags::TagList;
 pub use traffic::Traffic;

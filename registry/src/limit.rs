@@ -1,7 +1,9 @@
 //! How hard a host is pressed: so many requests in a second, so many side by side, and none while it asks for a pause.
-//! All threads that talk to the host share one limiter.
+//! All threads that talk to the host share one limiter, and so may clients.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +16,13 @@ const CONCURRENCY: usize = 8;
 
 /// What may come at once after a quiet time.
 const BURST: Duration = Duration::from_secs(1);
+
+/// The limiters of hosts. Clients that have them in common press a host no harder together than one alone.
+#[derive(Clone, Default)]
+pub struct Limits(Arc<Mutex<HashMap<Pressed, Arc<Limiter>>>>);
+
+/// A host, and how hard it may be pressed.
+type Pressed = (String, Option<u64>, Option<usize>);
 
 #[derive(Debug)]
 pub(crate) struct Limiter {
@@ -34,6 +43,21 @@ struct State {
 /// The right to make one request; it is given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit<'l>(&'l Limiter);
+
+impl Limits {
+    pub(crate) fn of(&self, registry: &str, settings: Option<&RegistrySettings>) -> Arc<Limiter> {
+        let rate = settings.and_then(|settings| settings.rate_limit).map(f64::to_bits);
+        let pressed = (registry.to_owned(), rate, settings.and_then(|settings| settings.concurrency));
+        let mut limiters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(limiters.entry(pressed).or_insert_with(|| Arc::new(Limiter::new(settings))))
+    }
+}
+
+impl fmt::Debug for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Limits")
+    }
+}
 
 impl Limiter {
     pub(crate) fn new(settings: Option<&RegistrySettings>) -> Self {
@@ -157,5 +181,16 @@ mod tests {
         // A shorter one does not end it.
         limiter.pause(Duration::ZERO);
         assert!(limiter.enter(Duration::from_secs(1)).is_err());
+    }
+
+    #[test]
+    fn what_is_said_of_paths_and_images_on_a_host_presses_it_no_harder() {
+        let limits = Limits::default();
+        let image = RegistrySettings::for_host("r.example/team/app");
+        let slow = RegistrySettings { rate_limit: Some(1.0), ..RegistrySettings::for_host("r.example") };
+        let one = limits.clone().of("r.example", None);
+        assert!(Arc::ptr_eq(&one, &limits.of("r.example", Some(&image))));
+        assert!(!Arc::ptr_eq(&one, &limits.of("r.example", Some(&slow))));
+        assert!(!Arc::ptr_eq(&one, &limits.of("other.example", None)));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::credentials::CredentialSource;
+use crate::limit::Limits;
 use crate::reference::Repository;
 use crate::secret::Secret;
 
@@ -26,6 +27,8 @@ pub struct Options {
     pub timeout: Duration,
     /// What is done about passing failures.
     pub retry: Retry,
+    /// How hard hosts are pressed, for all clients that have this in common.
+    pub limits: Limits,
 }
 
 /// What is done about passing failures.
@@ -54,6 +57,8 @@ pub struct RegistrySettings {
     pub authorities: Option<Vec<u8>>,
     /// By what this client proves itself in TLS.
     pub client_certificate: Option<ClientCertificate>,
+    /// What stands between, instead of what the environment says.
+    pub proxy: Option<Proxy>,
     /// Where its credentials are kept.
     pub credentials: Option<Arc<dyn CredentialSource>>,
     /// What stands before names without a slash.
@@ -75,6 +80,15 @@ pub struct ClientCertificate {
     pub key: Secret<Vec<u8>>,
 }
 
+/// A proxy for `http` and `https`.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    /// Its address.
+    pub address: String,
+    /// Who asks it, where it wants to know.
+    pub account: Option<(String, Secret<String>)>,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -85,6 +99,7 @@ impl Default for Options {
             fresh_for: Duration::ZERO,
             timeout: Duration::from_secs(30),
             retry: Retry::default(),
+            limits: Limits::default(),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Webs(Mutex<HashMap<Kind, Arc<Web>>>);
 /// What tells connections apart.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Kind {
-    /// The settings that say how TLS is spoken.
+    /// The settings that say how TLS is spoken, and through what.
     settings: Option<usize>,
     is_near: bool,
     is_plain: bool,
@@ -78,7 +78,7 @@ impl Webs {
     /// What speaks to an address, by those of the settings that are for it.
     pub(crate) fn get(&self, options: &Options, place: Option<usize>, base: &Url) -> Result<Arc<Web>> {
         let settings = |place: &usize| &options.registries[*place];
-        let place = place.filter(|place| settings(place).changes_tls());
+        let place = place.filter(|place| settings(place).changes_connections());
         let is_near = is_near(base.host_str().unwrap_or_default());
         let kind = Kind { settings: place, is_near, is_plain: base.scheme() == "http" };
         let mut webs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,8 +204,11 @@ impl Answer {
 }
 
 impl RegistrySettings {
-    fn changes_tls(&self) -> bool {
-        self.insecure_tls || self.authorities.is_some() || self.client_certificate.is_some()
+    fn changes_connections(&self) -> bool {
+        self.insecure_tls
+            || self.authorities.is_some()
+            || self.client_certificate.is_some()
+            || self.proxy.is_some()
     }
 
     fn apply(&self, mut builder: ClientBuilder, host: &str) -> Result<ClientBuilder> {
@@ -228,6 +231,19 @@ impl RegistrySettings {
             pem.extend_from_slice(own.key.expose());
             let identity = Identity::from_pem(&pem).map_err(|error| wrong("client certificate", &error))?;
             builder = builder.identity(identity);
+        }
+        if let Some(proxy) = &self.proxy {
+            let mut chosen = reqwest::Proxy::all(&proxy.address).map_err(|_| {
+                Error::new(
+                    ErrorKind::Invalid,
+                    format!("the proxy for `{host}` has no address that can be used"),
+                )
+                .hint("write it as `http://host:port`")
+            })?;
+            if let Some((user, password)) = &proxy.account {
+                chosen = chosen.basic_auth(user, password.expose());
+            }
+            builder = builder.proxy(chosen);
         }
         Ok(builder.tls_danger_accept_invalid_certs(self.insecure_tls))
     }

@@ -43,13 +43,14 @@ pub(super) fn begin(mut settings: Settings, manner: Manner<'_>) -> Result<Begun>
         Surroundings { gate, switchboard, roster, health, metrics, cache: cached, fresh_for, random };
     let (site, presence) = Site::connect(settings, &around)?;
     let cluster = site.cluster(&around);
+    let vault = Arc::clone(&cluster.vault);
     let client = ClientPool::new(cache, fresh_for).client_for(&[])?;
     let make_job = move |place: String, mailbox: Mailbox| -> Box<dyn Job> {
         let source = Source::Cluster { place, mailbox };
         let (client, recorded) = (Arc::clone(&client), recorded.clone());
         Box::new(Rounds::new(source, client, recorded, fresh_for, is_dry, Some(cluster.clone())))
     };
-    let mut controller = site.controller(&around, Box::new(make_job))?;
+    let mut controller = site.controller(&around, vault, Box::new(make_job))?;
     let jobs = if once { controller.jobs()? } else { Vec::new() };
     controller.run()?;
     Ok((jobs, Some(presence)))

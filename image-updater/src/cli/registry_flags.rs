@@ -128,7 +128,7 @@ fn credentials(named: &NamedSource, repository: &Repository) -> Result<Credentia
             "the credentials are for `{registry}`, and `{repository}` is on `{asked}`"
         )));
     }
-    named.credentials()
+    named.here()
 }
 
 fn rate(text: &str) -> Result<f64, String> {

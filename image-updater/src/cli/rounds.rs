@@ -189,7 +189,10 @@ impl Rounds {
         let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
         let clients = match documents.iter().all(|registries| self.client.serves(registries)) {
             true => vec![Arc::clone(&self.client); configs.len()],
-            false => registries::shared_clients(&documents, cache().as_deref(), self.fresh_for)?,
+            false => {
+                let vault = self.cluster.as_ref().map(|cluster| &cluster.vault);
+                registries::shared_clients(&documents, cache().as_deref(), self.fresh_for, vault)?
+            }
         };
         let is_same = self.put(configs.into_iter().zip(clients).collect());
         if is_same && said == self.said {

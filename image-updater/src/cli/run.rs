@@ -232,7 +232,7 @@ fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> 
     let registries: Vec<Vec<Registry>> = sources.iter().map(registries).collect();
     let registries: Vec<&[Registry]> = registries.iter().map(Vec::as_slice).collect();
     let fresh_for = fresh_for(&sources, interval);
-    let clients = registries::shared_clients(&registries, cache().as_deref(), fresh_for)?;
+    let clients = registries::shared_clients(&registries, cache().as_deref(), fresh_for, None)?;
     let job = |(source, client)| -> Box<dyn Job> {
         Box::new(Rounds::new(source, client, recorded.clone(), fresh_for, is_dry, None))
     };

@@ -92,7 +92,7 @@ impl WorkFlags {
         let recorded = self.tags_from.as_deref().map(recorded).transpose()?;
         let documents: Vec<&[Registry]> = configs.iter().map(|config| &*config.registries).collect();
         let cache = cache().filter(|_| !self.no_cache);
-        let clients = registries::shared_clients(&documents, cache.as_deref(), ONE_RUN)?;
+        let clients = registries::shared_clients(&documents, cache.as_deref(), ONE_RUN, None)?;
         let work = |(config, client)| Work { config, client, recorded: recorded.clone(), now };
         Ok(Loaded { works: configs.into_iter().zip(clients).map(work).collect(), faults })
     }

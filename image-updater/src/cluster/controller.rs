@@ -161,7 +161,7 @@ impl Controller {
         let mut letter = Letter::default();
         for (mut batch, own) in batches {
             batch.delivery.fill_from(&self.defaults.batch.delivery);
-            let registries = self.registries_of(own);
+            let registries = registries::layered(&self.registries, own);
             match self.clients.client_for(&registries) {
                 Ok(client) => {
                     let config = Config {
@@ -174,27 +174,6 @@ impl Controller {
             }
         }
         letter
-    }
-
-    /// What is said of registries by objects, and besides.
-    fn registries_of(&self, own: Vec<Registry>) -> Vec<Registry> {
-        let is_new = |registry: &&Registry| !own.iter().any(|known| known.prefix == registry.prefix);
-        let general: Vec<Registry> = self.registries.iter().filter(is_new).cloned().collect();
-        // How its registry is spoken to counts for an image that has credentials of its own, too.
-        let with_general = |own: Registry| {
-            let repository = own.prefix.parse().ok();
-            let best = repository.and_then(|repository| registries::best(&self.registries, &repository));
-            match best {
-                Some(best) => Registry {
-                    prefix: own.prefix,
-                    plain_http: own.plain_http || best.plain_http,
-                    credentials: own.credentials.or_else(|| best.credentials.clone()),
-                    ..best.clone()
-                },
-                None => own,
-            }
-        };
-        own.into_iter().map(with_general).chain(general).collect()
     }
 
     /// What was last seen of the cluster counts for a while only.

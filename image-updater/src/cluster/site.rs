@@ -19,7 +19,7 @@ use super::secrets::Secrets;
 use super::settings::{Election, Settings, Source};
 use super::watch::{Store, watch};
 use super::witness::Reporter;
-use super::{Cluster, Witness as _};
+use super::{Cluster, Vault, Witness as _};
 use crate::change::Named;
 use crate::config::{Config, RegistriesConf};
 use crate::daemon::{Health, Metrics, Roster, Switchboard};
@@ -134,11 +134,16 @@ impl Site {
     ///
     /// # Errors
     /// If what is said of registries is wrong.
-    pub(crate) fn controller(self, around: &Surroundings<'_>, make_job: Box<MakeJob>) -> Result<Controller> {
+    pub(crate) fn controller(
+        self,
+        around: &Surroundings<'_>,
+        vault: Arc<dyn Vault>,
+        make_job: Box<MakeJob>,
+    ) -> Result<Controller> {
         let Settings { shard, sources, argocd_namespace, delivery, signing_key, registries_conf, .. } =
             self.settings;
         let registries = match &registries_conf {
-            Some(path) => RegistriesConf::load(path)?.registries()?,
+            Some(path) => RegistriesConf::load(path)?.registries(),
             None => Vec::new(),
         };
         let batch = Batch { files: Files::Nowhere, delivery, updates: Vec::new() };
@@ -152,7 +157,7 @@ impl Site {
             },
             reporter: self.reporter,
             registries,
-            clients: ClientPool::new(around.cache.clone(), around.fresh_for),
+            clients: ClientPool::new(around.cache.clone(), around.fresh_for).with_vault(vault),
             defaults: Config { signing_keys, ..Config::of_dialect(batch, Vec::new()) },
             make_job,
             gate: around.gate.sibling(),

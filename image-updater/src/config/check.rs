@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use registry::Reference;
 
-use super::file::{self, Credentials, Registry, SigningKey};
+use super::credentials::Credentials;
+use super::file::{self, Registry, SigningKey};
 use crate::change::Named;
 use crate::choose::Rules;
 use crate::criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom, as_in_files};

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+use super::credentials::Credentials;
+use crate::change::Named;
 use crate::forge::FORGES;
 use crate::{edit, policy};
 use yamlserde::Placed;
@@ -78,20 +81,21 @@ pub struct Registry {
     /// Its lists link to pages under another of its names.
     #[serde(default)]
     pub foreign_links: bool,
-}
-
-/// Where credentials are kept. They are never written here.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub enum Credentials {
-    /// A variable that holds `user:password`.
-    Env(String),
-    /// A file that holds `user:password`.
-    File(String),
-    /// A file as Docker keeps it, with its helpers.
-    DockerConfig(String),
-    /// A program, and what it is told, that prints `user:password`.
-    Command(Vec<String>),
+    /// Where else its credentials may be kept, in this order, where there are none for an image.
+    #[serde(skip)]
+    pub otherwise: Vec<Credentials>,
+    /// It is shown no credentials but those above: a tenant says through what it is spoken to, and may listen there.
+    #[serde(skip)]
+    pub only_own_credentials: bool,
+    /// For how long what a program gave is used again, where that is not as usual.
+    #[serde(skip)]
+    pub credentials_expire: Option<Duration>,
+    /// The Secret that says how TLS is spoken: `ca.crt`, `tls.crt` and `tls.key`.
+    #[serde(skip)]
+    pub tls_secret: Option<Named>,
+    /// The Secret that says which proxy stands before it: `address`, `username` and `password`.
+    #[serde(skip)]
+    pub proxy_secret: Option<Named>,
 }
 
 impl Registry {
@@ -100,17 +104,6 @@ impl Registry {
         self.ca_file = self.ca_file.map(|path| within(folder, path));
         self.credentials = self.credentials.map(|credentials| credentials.within(folder));
         self
-    }
-}
-
-impl Credentials {
-    /// With its file looked for in a folder; programs are where the machine has them.
-    pub(super) fn within(self, folder: &Path) -> Self {
-        match self {
-            Self::File(path) => Self::File(within(folder, path)),
-            Self::DockerConfig(path) => Self::DockerConfig(within(folder, path)),
-            Self::Env(_) | Self::Command(_) => self,
-        }
     }
 }
 
@@ -154,7 +147,7 @@ impl Git {
     }
 }
 
-fn within(folder: &Path, path: String) -> String {
+pub(super) fn within(folder: &Path, path: String) -> String {
     // What is here already keeps the name that it was given.
     if folder == Path::new(".") { path } else { folder.join(path).display().to_string() }
 }

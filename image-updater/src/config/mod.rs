@@ -6,6 +6,7 @@
 //! the template of requests is read here, and no variable is.
 
 mod check;
+mod credentials;
 mod file;
 mod registries_conf;
 mod verification;
@@ -20,9 +21,11 @@ use yamltree::Node;
 use crate::account::GithubApp;
 use crate::error::{Error, Result};
 use crate::input;
+use crate::registries;
 use crate::work::{Batch, Delivery, Files, Verification};
 use check::Checker;
-pub use file::{Credentials, Registry, SignatureFormat, SigningKey};
+pub use credentials::{ClusterName, Credentials, Provider, SecretKey};
+pub use file::{Registry, SignatureFormat, SigningKey};
 pub(crate) use registries_conf::{NamedSource, RegistriesConf};
 
 /// A configuration.
@@ -93,11 +96,10 @@ impl Config {
 
     /// What was found in its repository, with what it says besides. What it has for that repository is not shown to
     /// another one.
-    pub(crate) fn with_found(&self, mut batch: Batch, registries: &[Registry]) -> Self {
-        let is_known =
-            |registry: &&Registry| !self.registries.iter().any(|known| known.prefix == registry.prefix);
-        let mut all = self.registries.clone();
-        all.extend(registries.iter().filter(is_known).cloned());
+    pub(crate) fn with_found(&self, mut batch: Batch, found: &[Registry]) -> Self {
+        let is_new = |found: &&Registry| !self.registries.iter().any(|own| own.prefix == found.prefix);
+        let found = found.iter().filter(is_new).cloned().collect();
+        let all = registries::layered(&self.registries, found);
         // Whoever writes to the repository cannot do without what is asked for here.
         for update in &mut batch.updates {
             update.verification = update.verification.take().or_else(|| self.verification.clone());

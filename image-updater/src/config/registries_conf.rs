@@ -1,17 +1,19 @@
 //! `registries.conf` of Argo CD Image Updater, and how it names where credentials are kept.
 //!
 //! In: the text of a file. Out: the same that `image-updater.yaml` says of registries. Refused, with line and column:
-//! what Argo CD Image Updater refuses, prefixes that are there twice, and where credentials cannot be. Credentials that
-//! are kept in a cluster are refused only where they are wanted.
+//! what Argo CD Image Updater refuses, prefixes that are there twice, and where credentials cannot be. Without a cluster,
+//! credentials that are kept in one are refused only where they are wanted.
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::time::Duration;
 
 use registry::Repository;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
-use super::file::{Credentials, Registry};
+use super::credentials::{ClusterName, Credentials, SecretKey};
+use super::file::Registry;
 use crate::criteria::Age;
 use crate::error::{Error, Result};
 use crate::input;
@@ -33,8 +35,8 @@ pub(crate) struct RegistriesConf {
 pub(crate) struct NamedSource {
     /// The registry that it is for, if it says.
     pub(crate) registry: Option<String>,
-    /// Nothing where they are in a cluster.
-    credentials: Option<Credentials>,
+    /// Where they are kept.
+    pub(crate) credentials: Credentials,
 }
 
 #[derive(Debug)]
@@ -123,24 +125,17 @@ impl RegistriesConf {
         let fitting = self.entries.iter().filter(|known| repository.is_below(&known.registry.prefix));
         let Some(known) = fitting.max_by_key(|known| known.registry.prefix.len()) else { return Ok(None) };
         let credentials = match (credentials, &known.source) {
-            (None, Some(named)) => {
-                Some(named.value.credentials().map_err(|error| self.at(named.start, error))?)
-            }
+            (None, Some(named)) => Some(named.value.here().map_err(|error| self.at(named.start, error))?),
             (given, _) => given,
         };
         Ok(Some(Registry { credentials, ..known.registry.clone() }))
     }
 
-    /// What is said of all registries.
-    ///
-    /// # Errors
-    /// If credentials are kept where they cannot be had from.
-    pub(crate) fn registries(&self) -> Result<Vec<Registry>> {
+    /// All that is said, for who has a cluster.
+    pub(crate) fn registries(&self) -> Vec<Registry> {
         let registry = |known: &Known| {
-            let source = known.source.as_ref();
-            let credentials =
-                source.map(|named| named.value.credentials().map_err(|error| self.at(named.start, error)));
-            Ok(Registry { credentials: credentials.transpose()?, ..known.registry.clone() })
+            let credentials = known.source.as_ref().map(|named| named.value.credentials.clone());
+            Registry { credentials, ..known.registry.clone() }
         };
         self.entries.iter().map(registry).collect()
     }
@@ -156,6 +151,7 @@ impl RegistriesConf {
             self.at(*start, error.hint("write it as `https://host` or `http://host`"))
         })?;
         self.check(&entry)?;
+        let credentials_expire = self.expiry(entry.credsexpire.as_ref())?;
         let prefix = entry.prefix.filter(|prefix| !prefix.is_empty()).unwrap_or_else(|| host.to_owned());
         let source = entry.credentials.map(|source| self.source(&source)).transpose()?;
         // Nothing is checked by them then.
@@ -168,6 +164,7 @@ impl RegistriesConf {
             ca_data: trusted(entry.ca_data),
             default_namespace: entry.defaultns.filter(|namespace| !namespace.is_empty()),
             rate_limit: entry.limit.map(|limit| f64::from(limit.value)),
+            credentials_expire,
             ..Registry::default()
         };
         Ok(Known { registry, source })
@@ -181,15 +178,19 @@ impl RegistriesConf {
             let error = Error::input(format!("there is no `tagsortmode` `{mode}`"));
             return Err(self.at(*start, error.hint("there are latest-first, latest-last and none")));
         }
-        if let Some(Placed { value, start }) = &entry.credsexpire {
-            value.parse::<Age>().map_err(|error| self.at(*start, error))?;
-        }
         match &entry.limit {
             Some(Placed { value: 0, start }) => {
                 Err(self.at(*start, Error::input("`limit` is a number of requests in a second, above 0")))
             }
             _ => Ok(()),
         }
+    }
+
+    /// For how long credentials are used again. Argo CD Image Updater uses them for ever where nothing is said.
+    fn expiry(&self, text: Option<&Placed<String>>) -> Result<Option<Duration>> {
+        let Some(Placed { value, start }) = text else { return Ok(None) };
+        let age: Age = value.parse().map_err(|error| self.at(*start, error))?;
+        Ok(Duration::try_from(age.span()).ok().filter(|expiry| !expiry.is_zero()))
     }
 
     fn source(&self, Placed { value, start }: &Placed<String>) -> Result<Placed<NamedSource>> {
@@ -215,41 +216,37 @@ impl NamedSource {
         Ok(Self { registry: Some(registry.to_owned()), credentials })
     }
 
-    /// Where they are kept.
+    /// Where they are kept, for who has no cluster.
     ///
     /// # Errors
     /// If they are in a cluster.
-    pub(crate) fn credentials(&self) -> Result<Credentials> {
-        self.credentials.clone().ok_or_else(|| {
+    pub(crate) fn here(&self) -> Result<Credentials> {
+        if self.credentials.in_cluster().is_some() {
             let error =
                 Error::input("these credentials are in a Secret of a cluster, and no cluster is asked here");
-            error.hint("use `env:NAME` or `ext:/PROGRAM`, or log in with `docker login` and leave them out")
-        })
+            let hint = "use `env:NAME` or `ext:/PROGRAM`, or log in with `docker login` and leave them out";
+            return Err(error.hint(hint));
+        }
+        Ok(self.credentials.clone())
     }
 }
 
-/// A source without its registry. Nothing where its kind is unknown, and nothing within where it is in a cluster.
-fn source(text: &str) -> Result<Option<Option<Credentials>>> {
+/// A source without its registry. Nothing where its kind is unknown.
+fn source(text: &str) -> Result<Option<Credentials>> {
     let Some((kind, value)) = text.split_once(':').filter(|(_, value)| !value.is_empty()) else {
         return Ok(None);
     };
-    let is_name = |text: &str| {
-        text.split_once('/')
-            .is_some_and(|(space, name)| !space.is_empty() && !name.is_empty() && !name.contains('/'))
-    };
     Ok(Some(match kind.to_lowercase().as_str() {
-        "env" => Some(Credentials::Env(value.to_owned())),
-        "ext" if value.starts_with('/') => Some(Credentials::Command(vec![value.to_owned()])),
+        "env" => Credentials::Env(value.to_owned()),
+        "ext" if value.starts_with('/') => Credentials::Command(vec![value.to_owned()]),
         "ext" => {
             let error = Error::input("the program of an `ext` source has no absolute path");
             return Err(error.hint("write it as `ext:/PATH/TO/PROGRAM`"));
         }
-        "pullsecret" if is_name(value) => None,
-        "secret" => match value.split_once('#') {
-            Some((secret, field)) if is_name(secret) && !field.is_empty() => None,
-            _ => return Err(malformed()),
-        },
-        "pullsecret" => return Err(malformed()),
+        "pullsecret" => {
+            Credentials::PullSecret(ClusterName::try_from(value.to_owned()).map_err(|_| malformed())?)
+        }
+        "secret" => Credentials::Secret(SecretKey::try_from(value.to_owned()).map_err(|_| malformed())?),
         _ => return Ok(None),
     }))
 }
@@ -349,17 +346,32 @@ mod tests {
         let given = Credentials::Env("MINE".to_owned());
         let registry = conf.registry(&repository, Some(given.clone())).unwrap().unwrap();
         assert_eq!(registry.credentials, Some(given));
+        let in_cluster =
+            conf.registries().into_iter().find(|registry| registry.prefix == "registry.example.com");
+        let secret = Credentials::pull_secret("argocd", "registry");
+        assert_eq!(in_cluster.unwrap().credentials, Some(secret));
+    }
+
+    #[test]
+    fn credentials_expire_when_it_is_said() {
+        let expire = |text: &str| {
+            let entry = format!("registries:\n- {{name: a, api_url: 'https://a.test'{text}}}\n");
+            parse(&entry).unwrap().registries()[0].credentials_expire
+        };
+        assert_eq!(expire(", credsexpire: 5h"), Some(Duration::from_secs(18_000)));
+        assert_eq!((expire(", credsexpire: 0s"), expire("")), (None, None));
     }
 
     #[test]
     fn sources_are_read_and_refused_without_a_word_of_theirs() {
         let credentials = |text: &str| NamedSource::parse(text).unwrap().credentials;
-        let command = |path: &str| Some(Credentials::Command(vec![path.to_owned()]));
-        assert_eq!(credentials("env:A"), Some(Credentials::Env("A".to_owned())));
-        assert_eq!(credentials("ENV:A=B"), Some(Credentials::Env("A=B".to_owned())));
+        let command = |path: &str| Credentials::Command(vec![path.to_owned()]);
+        assert_eq!(credentials("env:A"), Credentials::Env("A".to_owned()));
+        assert_eq!(credentials("ENV:A=B"), Credentials::Env("A=B".to_owned()));
         assert_eq!(credentials("ext:/a:b=c"), command("/a:b=c"));
-        assert_eq!(credentials("secret:a/b#c"), None);
-        assert_eq!(credentials("pullsecret:a/b"), None);
+        let key = SecretKey::try_from("a/b#c:d".to_owned()).unwrap();
+        assert_eq!(credentials("secret:a/b#c:d"), Credentials::Secret(key));
+        assert_eq!(credentials("pullsecret:a/b"), Credentials::pull_secret("a", "b"));
         let named = NamedSource::parse("localhost:5000=ext:/a").unwrap();
         assert_eq!((named.registry.as_deref(), named.credentials), (Some("localhost:5000"), command("/a")));
         for text in [

@@ -19,6 +19,8 @@ pub(crate) mod status;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use registry::Repository;
+
 use crate::config::Registry;
 use crate::crds::Definition;
 use crate::error::Error;
@@ -136,10 +138,12 @@ impl Found {
     /// Adds an image to the batch that is delivered so, or to a new one.
     fn add(&mut self, files: &Files, delivery: &Delivery, update: Update) {
         let noted = self.noted.take();
+        let repository: Option<Repository> = update.image.parse().ok();
+        let is_below = |prefix: &str| repository.as_ref().is_some_and(|image| image.is_below(prefix));
         let goes = |index: usize| {
             let known = &self.tenants[index];
             let is_other =
-                |registry: &Registry| registry.prefix == update.image && Some(registry) != noted.as_ref();
+                |registry: &Registry| is_below(&registry.prefix) && Some(registry) != noted.as_ref();
             self.batches[index].delivery == *delivery && !known.iter().any(is_other)
         };
         let of_files = self.by_files.entry(files.clone()).or_default();
@@ -182,16 +186,15 @@ impl Found {
         self.batches.into_iter().zip(self.tenants).collect()
     }
 
+    /// Begins to read an image: what was noted for one that came to nothing is for no other.
+    fn begin_image(&mut self) {
+        self.noted = None;
+    }
+
     /// Notes how a registry is to be reached for an image. Says whether that goes with what was noted before.
     fn note_registry(&mut self, registry: Registry) -> bool {
         if self.is_live() {
-            match &mut self.noted {
-                Some(noted) if noted.prefix == registry.prefix => {
-                    noted.plain_http |= registry.plain_http;
-                    noted.credentials = noted.credentials.take().or(registry.credentials);
-                }
-                noted => *noted = Some(registry),
-            }
+            self.noted = Some(registry);
             return true;
         }
         let Some(index) = self.by_prefix.get(&registry.prefix) else {
@@ -224,6 +227,11 @@ impl Found {
     }
 }
 
+/// By what settings are known to be for an image, however that is spelled.
+fn prefix_of(image: &str) -> String {
+    image.parse().map_or_else(|_| image.to_owned(), |repository: Repository| repository.to_string())
+}
+
 /// A path as a pattern that matches itself only.
 fn literal(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len());
@@ -251,4 +259,111 @@ pub(crate) fn within(folder: &str, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::Named;
+    use crate::config::{Credentials, Provider};
+    use crate::error::Cause;
+
+    const APPLICATION: &str = "apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: shop, namespace: argocd}
+spec: {source: {repoURL: https://git.test/shop, path: ., kustomize: {}}}
+status: {sourceType: Kustomize, summary: {images: ['quay.io/team/app:1.0.0']}}
+";
+
+    fn claimed(pull_secret: &str) -> Found {
+        let resource = format!(
+            "apiVersion: argocd-image-updater.argoproj.io/v1alpha1
+kind: ImageUpdater
+metadata: {{name: updater, namespace: argocd}}
+spec:
+  applicationRefs:
+  - namePattern: shop
+    images:
+    - alias: app
+      imageName: quay.io/team/app
+      commonUpdateSettings: {{pullSecret: '{pull_secret}'}}
+"
+        );
+        let objects = [("Application/argocd/shop", APPLICATION), ("ImageUpdater/argocd/updater", &resource)];
+        read_live(&objects.map(|(path, text)| (path.to_owned(), text.to_owned())), "argocd")
+    }
+
+    fn registry(found: Found) -> Registry {
+        assert!(found.faults.is_empty(), "{:?}", found.faults);
+        let (_, registries) = found.into_tenants().remove(0);
+        registries.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn live_claims_have_credentials_in_secrets_of_their_namespace() {
+        let credentials = |text: &str| registry(claimed(text)).credentials.unwrap();
+        assert_eq!(credentials("pullsecret:argocd/quay"), Credentials::pull_secret("argocd", "quay"));
+        assert_eq!(credentials("quay.io=env:QUAY"), Credentials::Env("QUAY".to_owned()));
+        assert!(matches!(credentials("secret:argocd/quay#login"), Credentials::Secret(_)));
+        for (text, cause, want) in [
+            (
+                "pullsecret:other/quay",
+                Cause::Denied,
+                "the Secret `other/quay` is not in the namespace `argocd`",
+            ),
+            ("ci:s3cret", Cause::Invalid, "this is no source of credentials"),
+        ] {
+            let found = claimed(text);
+            let fault = found.faults.first().unwrap();
+            assert_eq!((fault.cause(), fault.message()), (cause, want));
+            assert_eq!(fault.place().unwrap().path, "ImageUpdater/argocd/updater");
+            assert!(found.batches.is_empty());
+        }
+    }
+
+    fn scanned(spec: &str) -> Found {
+        let objects = [
+            (
+                "ImageRepository/apps/app",
+                format!(
+                    "apiVersion: image.toolkit.fluxcd.io/v1
+kind: ImageRepository
+metadata: {{name: app, namespace: apps}}
+spec: {{image: quay.io/team/app, interval: 5m{spec}}}
+"
+                ),
+            ),
+            (
+                "ImagePolicy/apps/app",
+                "apiVersion: image.toolkit.fluxcd.io/v1
+kind: ImagePolicy
+metadata: {name: app, namespace: apps}
+spec: {imageRepositoryRef: {name: app}, policy: {semver: {range: '*'}}}
+"
+                .to_owned(),
+            ),
+        ];
+        read_live(&objects.map(|(path, text)| (path.to_owned(), text)), "argocd")
+    }
+
+    #[test]
+    fn live_repositories_say_all_that_flux_lets_them_say_of_their_registry() {
+        let id = |name: &str| Named { namespace: "apps".to_owned(), name: name.to_owned() };
+        let all = registry(scanned(
+            ", secretRef: {name: pull}, serviceAccountName: puller, certSecretRef: {name: tls}, \
+             proxySecretRef: {name: proxy}, insecure: true",
+        ));
+        assert_eq!(all.credentials, Some(Credentials::pull_secret("apps", "pull")));
+        let account = all.otherwise.first().and_then(Credentials::in_cluster);
+        assert_eq!(account, Some(&id("puller")));
+        assert_eq!((all.tls_secret, all.proxy_secret), (Some(id("tls")), Some(id("proxy"))));
+        assert!(all.plain_http && all.only_own_credentials);
+        let cloud = registry(scanned(", provider: aws"));
+        assert_eq!(cloud.credentials, Some(Credentials::Provider(Provider::Aws)));
+        assert!(!cloud.only_own_credentials);
+        // The identity of another account is not that of this program.
+        let found = scanned(", provider: aws, serviceAccountName: other");
+        assert!(found.warnings[0].message().starts_with("a cloud is not asked"), "{:?}", found.warnings);
+        assert_eq!(registry(found).credentials, None);
+    }
 }

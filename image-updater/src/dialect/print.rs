@@ -68,6 +68,10 @@ fn registry(registry: &Registry) -> New {
         Some(Credentials::File(path)) => Some(text("file", path)),
         Some(Credentials::DockerConfig(path)) => Some(text("dockerConfig", path)),
         Some(Credentials::Command(words)) => Some(("command".to_owned(), strings(words))),
+        Some(Credentials::PullSecret(name)) => Some(text("pullSecret", &name.to_string())),
+        Some(Credentials::Secret(key)) => Some(text("secret", &key.to_string())),
+        Some(Credentials::ServiceAccount(name)) => Some(text("serviceAccount", &name.to_string())),
+        Some(Credentials::Provider(provider)) => Some(text("provider", provider.name())),
         None => None,
     };
     if let Some(credentials) = credentials {

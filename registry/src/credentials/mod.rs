@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 pub use cloud::{Cloud, CloudCredentials, Surroundings};
@@ -79,7 +79,8 @@ impl Credential {
     }
 
     /// Reads `user:password`, as it stands in files and variables; white space around it is none of it.
-    fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let (user, password) = text.trim().split_once(':')?;
         (!user.is_empty()).then(|| Self::basic(user, password))
     }
@@ -155,7 +156,7 @@ impl CredentialSource for CredentialChain {
 }
 
 fn missing(place: &str, reason: &str) -> Error {
-    Error::new(ErrorKind::Credentials, format!("no credentials can be had from `{place}`: {reason}"))
+    Error::no_credentials(place, reason)
 }
 
 /// A file that may not exist.
@@ -173,6 +174,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn secrets_are_not_printed() {

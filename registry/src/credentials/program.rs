@@ -27,7 +27,7 @@ pub struct CredentialProgram {
     program: OsString,
     arguments: Vec<OsString>,
     timeout: Duration,
-    lifetime: Option<Duration>,
+    lifetime: Duration,
     memo: Memo<Credential>,
 }
 
@@ -35,8 +35,13 @@ impl CredentialProgram {
     /// A program with its arguments; no shell is between.
     #[must_use]
     pub fn new(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
-        let lifetime = Some(LIFETIME);
-        Self { program: program.into(), arguments, timeout: TIMEOUT, lifetime, memo: Memo::default() }
+        Self {
+            program: program.into(),
+            arguments,
+            timeout: TIMEOUT,
+            lifetime: LIFETIME,
+            memo: Memo::default(),
+        }
     }
 
     /// Ends the program after some time.
@@ -46,9 +51,9 @@ impl CredentialProgram {
         self
     }
 
-    /// Uses what the program gave for some time; without one until it is refused.
+    /// Uses what the program gave for some time.
     #[must_use]
-    pub fn lifetime(mut self, lifetime: Option<Duration>) -> Self {
+    pub fn lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
         self
     }
@@ -62,7 +67,7 @@ impl CredentialSource for CredentialProgram {
             let credential = Credential::parse(&String::from_utf8_lossy(&written.stdout));
             match credential {
                 Some(value) if written.succeeded => {
-                    Ok(Given { value, until: self.lifetime.and_then(|lifetime| now.checked_add(lifetime)) })
+                    Ok(Given { value, until: now.checked_add(self.lifetime) })
                 }
                 None if written.succeeded => Err(failed(&self.program, "it writes no `user:password`")),
                 _ => Err(failed(&self.program, "it says that it failed")),

@@ -2,14 +2,14 @@
 
 use registry::{Platform, Repository};
 
-use super::super::Found;
 use super::super::objects::Object;
+use super::super::{Found, prefix_of};
 use super::image_list;
 use super::types::{ManifestTarget, Settings, WriteBack};
 use crate::choose::Rules;
-use crate::config::{Credentials, Registry};
+use crate::config::{Credentials, NamedSource, Registry};
 use crate::criteria::{Criteria, TagPattern};
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::work::Verification;
 use yamlserde::Placed;
 
@@ -56,6 +56,7 @@ impl Claim<'_> {
 
     /// Reads the settings.
     pub(super) fn choice(&self, found: &mut Found) -> Result<Choice> {
+        found.begin_image();
         let (image, _, constraint) = self.parts()?;
         let strategy = self.strategy(found);
         let mut criteria = Criteria {
@@ -85,7 +86,10 @@ impl Claim<'_> {
         let watched = self.constrain(&mut criteria, constraint)?;
         Rules::new(&criteria).map_err(place(self.image.start))?;
         self.warn_of_force(found);
-        self.note_credentials(image, found);
+        match found.is_live() {
+            true => self.take_credentials(image, found)?,
+            false => self.note_credentials(image, found),
+        }
         Ok(Choice { image: image.to_owned(), watched, criteria })
     }
 
@@ -135,6 +139,28 @@ impl Claim<'_> {
         }
     }
 
+    /// Credentials in a cluster, which are of the namespace of who names them.
+    fn take_credentials(&self, image: &str, found: &mut Found) -> Result<()> {
+        let Some(Placed { value, start }) = &self.settings.pull_secret else { return Ok(()) };
+        let place = |error: Error| error.at(self.said.at(*start));
+        let NamedSource { registry, credentials } = NamedSource::parse(value).map_err(place)?;
+        let own = &self.said.id.namespace;
+        if let Some(secret) = credentials.in_cluster().filter(|secret| secret.namespace != *own) {
+            let message = format!("the Secret `{secret}` is not in the namespace `{own}`");
+            let error = self.said.refuse(*start, message).caused_by(Cause::Denied);
+            return Err(error.hint("copy it there: Secrets of other namespaces are not read"));
+        }
+        let is_for = |registry: &String| self.repository().is_ok_and(|image| image.is_below(registry));
+        if let Some(registry) = registry.filter(|registry| !is_for(registry)) {
+            let message = format!("the credentials are for `{registry}`, and `{image}` is elsewhere");
+            found.warn_once(self.said.refuse(*start, message));
+            return Ok(());
+        }
+        let credentials = Some(credentials);
+        found.note_registry(Registry { prefix: prefix_of(image), credentials, ..Registry::default() });
+        Ok(())
+    }
+
     /// Credentials in variables and from programs are carried over; those in Secrets are not.
     fn note_credentials(&self, image: &str, found: &mut Found) {
         let Some(Placed { value, start }) = &self.settings.pull_secret else { return };
@@ -149,7 +175,7 @@ impl Claim<'_> {
             }
         };
         let registry =
-            Registry { prefix: image.to_owned(), credentials: Some(credentials), ..Registry::default() };
+            Registry { prefix: prefix_of(image), credentials: Some(credentials), ..Registry::default() };
         if !found.note_registry(registry) {
             let message = format!("other credentials for `{image}` are named elsewhere, and count");
             found.warn_once(self.said.refuse(*start, message));

@@ -9,11 +9,12 @@ use super::types::{
     Reflection,
 };
 use super::{Flux, Missing, Parsed, duration};
+use crate::change::Named;
 use crate::choose::Rules;
-use crate::config::Registry;
+use crate::config::{self, ClusterName, Credentials, Registry};
 use crate::criteria::{self, Criteria, TagPattern};
-use crate::dialect::Found;
 use crate::dialect::objects::Object;
+use crate::dialect::{Found, prefix_of};
 use crate::error::{Cause, Error, Result};
 use yamlserde::Placed;
 
@@ -48,7 +49,11 @@ impl Flux<'_> {
         let scanned = duration(&repository.object, &repository.spec.value.interval)?;
         let own = own_interval(policy)?;
         check_repository(repository)?;
-        warn_of_repository(repository, image, found);
+        found.begin_image();
+        match found.is_live() {
+            true => note_repository(repository, image, found),
+            false => warn_of_repository(repository, image, found),
+        }
         let reflection = spec.digest_reflection_policy.as_ref().map(|reflection| reflection.value);
         Ok(Watched {
             image,
@@ -190,6 +195,57 @@ fn check_repository(repository: &Parsed<ImageRepository>) -> Result<()> {
     Ok(())
 }
 
+/// Notes how the registry of a repository is spoken to, by what of the cluster its own namespace has.
+fn note_repository(repository: &Parsed<ImageRepository>, image: &str, found: &mut Found) {
+    let Parsed { object, spec } = repository;
+    let spec = &spec.value;
+    let own = |name: &str| Named { namespace: object.id.namespace.clone(), name: name.to_owned() };
+    let of_reference = |reference: &Option<Placed<LocalReference>>| {
+        reference.as_ref().map(|reference| own(&reference.value.name))
+    };
+    let account = spec.service_account_name.as_ref();
+    let provider = spec.provider.as_ref().and_then(|provider| match provider.value {
+        Provider::Generic => None,
+        Provider::Aws => Some(config::Provider::Aws),
+        Provider::Azure => Some(config::Provider::Azure),
+        Provider::Gcp => Some(config::Provider::Gcp),
+    });
+    let secret = spec.secret_ref.as_ref();
+    let secret = secret.map(|secret| Credentials::pull_secret(&object.id.namespace, &secret.value.name));
+    let mut all: Vec<Credentials> = secret.into_iter().collect();
+    match (provider, account) {
+        // It would be somebody else's identity.
+        (Some(_), Some(account)) => {
+            let message = "a cloud is not asked for the identity of another service account";
+            let warning = object.refuse(account.start, message);
+            found.warn_once(
+                warning.hint("leave it out: the identity of this program counts, where it is let in"),
+            );
+        }
+        (Some(provider), None) => all.push(Credentials::Provider(provider)),
+        (None, Some(account)) => all.push(Credentials::ServiceAccount(ClusterName(own(&account.value)))),
+        (None, None) => {}
+    }
+    if let Some(timeout) = &spec.timeout {
+        let message = "`timeout` has no effect: requests have limits of their own";
+        found.warn_once(object.refuse(timeout.start, message));
+    }
+    let mut all = all.into_iter();
+    let tls_secret = of_reference(&spec.cert_secret_ref);
+    let proxy_secret = of_reference(&spec.proxy_secret_ref);
+    found.note_registry(Registry {
+        prefix: prefix_of(image),
+        credentials: all.next(),
+        otherwise: all.collect(),
+        plain_http: spec.insecure,
+        // Who says whom to trust, or whom to ask through, would hear what others have there.
+        only_own_credentials: spec.insecure || tls_secret.is_some() || proxy_secret.is_some(),
+        tls_secret,
+        proxy_secret,
+        ..Registry::default()
+    });
+}
+
 /// Says what of a repository is not carried over, and notes how its registry is spoken to.
 fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: &mut Found) {
     let Parsed { object, spec } = repository;
@@ -222,6 +278,6 @@ fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: 
         found.warn_once(warning.hint(hint));
     }
     if spec.insecure {
-        found.note_registry(Registry { prefix: image.to_owned(), plain_http: true, ..Registry::default() });
+        found.note_registry(Registry { prefix: prefix_of(image), plain_http: true, ..Registry::default() });
     }
 }
