@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     /// Whose `git` says how to commit, and where to push: to `origin` of this checkout where it says nothing
     #[arg(long, value_name = "FILE", requires = "delivery")]
     config: Option<PathBuf>,
-    /// The place to write to: kustomization, helmvalues, manifest, flux, application or argocd-source, with its file
+    /// The place to write to: kustomization, helmvalues, manifest, flux, application, argocd-source or argocd-plugin, with its file
     #[arg(long, value_name = "KIND:FILE")]
     target: Option<String>,
     /// Find the image's places in these files and folders

@@ -17,7 +17,7 @@ use crate::files::Files;
 use crate::round::Text;
 
 /// The lists of a source that are written.
-const LISTS: [(&str, &str); 2] = [("helm", "parameters"), ("kustomize", "images")];
+const LISTS: [(&str, &str); 3] = [("helm", "parameters"), ("kustomize", "images"), ("plugin", "env")];
 
 /// Where Argo CD notes who deploys an object.
 const TRACKING: &str = "argocd.argoproj.io/tracking-id";
@@ -169,7 +169,7 @@ fn take_over(source: &mut Value, wanted: &Value) -> Result<(), String> {
 fn is_sound(key: &str, item: &Value) -> bool {
     let is_text = |field: &str| item.get(field).is_some_and(Value::is_string);
     match key {
-        "helm" => is_text("name") && is_text("value"),
+        "helm" | "plugin" => is_text("name") && is_text("value"),
         _ => item.is_string(),
     }
 }

@@ -126,17 +126,29 @@ impl<'f> Sources<'f> {
 
     /// The Helm parameter of a name.
     fn parameter(&self, node: &'f Node, name: &str) -> Result<Option<Found<'f>>> {
+        let found = self.named(node, &["helm", "parameters"], "parameter", name)?;
+        Ok(found.map(|(entry, value)| Found::Parameter { entry, value }))
+    }
+
+    /// The item of a name in a list of names and values, with its value.
+    pub(super) fn named(
+        &self,
+        node: &'f Node,
+        list: &[&str],
+        what: &str,
+        name: &str,
+    ) -> Result<Option<(&'f Node, &'f Node)>> {
         let mut found = None;
-        for entry in self.below(node, &["helm", "parameters"])?.and_then(Node::items).into_iter().flatten() {
+        for entry in self.below(node, list)?.and_then(Node::items).into_iter().flatten() {
             if self.below(entry, &["name"])?.and_then(Node::text) != Some(name) {
                 continue;
             }
             let at = entry.span.start as usize;
             let Some(value) = self.below(entry, &["value"])? else {
-                return Err(self.source.refuse(format!("the parameter `{name}` has no value"), at));
+                return Err(self.source.refuse(format!("the {what} `{name}` has no value"), at));
             };
-            if found.replace(Found::Parameter { entry, value }).is_some() {
-                return Err(self.source.refuse(format!("the parameter `{name}` is there twice"), at));
+            if found.replace((entry, value)).is_some() {
+                return Err(self.source.refuse(format!("the {what} `{name}` is there twice"), at));
             }
         }
         Ok(found)
@@ -161,7 +173,7 @@ impl<'f> Sources<'f> {
         Err(self.source.refuse(format!("without `forceString: true` Helm reads `{text}` as no string"), at))
     }
 
-    fn set(&mut self, node: &'f Node, text: &str) -> Result<()> {
+    pub(super) fn set(&mut self, node: &'f Node, text: &str) -> Result<()> {
         self.edits.set(node, text).map(drop).map_err(|error| self.source.error(&error))
     }
 

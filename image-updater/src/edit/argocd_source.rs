@@ -1,7 +1,7 @@
 //! `.argocd-source-<app>.yaml`, which overrides parts of an Application's source: without paths an entry of
 //! `kustomize.images`, with paths Helm parameters. What is not there is added, the file included.
 
-use yamledit::New;
+use yamledit::{File, New};
 use yamltree::Node;
 
 use super::argocd::Sources;
@@ -20,20 +20,25 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     }
     let file = source.parse()?;
     let mut sources = Sources::new(source, &file, request);
-    let mut roots = file.documents().iter().map(|document| &document.root).filter(|root| !is_empty(root));
-    let root = roots.next();
-    if let Some(second) = roots.next() {
-        return Err(
-            source.refuse("the file is one document, and here is another", second.span.start as usize)
-        );
-    }
-    let is_there = match root {
+    let is_there = match only_root(source, &file)? {
         Some(root) if request.paths.count() > 0 => edit_parameters(&mut sources, root)?,
         Some(root) => edit_images(&mut sources, root)?,
         None if request.insists => fill(&mut sources).map(|()| true)?,
         None => false,
     };
     if is_there { sources.apply() } else { Ok(Outcome::NotThere) }
+}
+
+/// The only document of a file, if that has any.
+pub(super) fn only_root<'f>(source: &Source<'_>, file: &'f File<'f>) -> Result<Option<&'f Node>> {
+    let mut roots = file.documents().iter().map(|document| &document.root).filter(|root| !is_empty(root));
+    let root = roots.next();
+    match roots.next() {
+        None => Ok(root),
+        Some(second) => {
+            Err(source.refuse("the file is one document, and here is another", second.span.start as usize))
+        }
+    }
 }
 
 /// Whether a file is a kustomization, by the names that Kustomize knows.
@@ -106,7 +111,7 @@ fn parameters(values: &[(&yamledit::Path, String)]) -> Vec<New> {
     values.iter().map(parameter).collect()
 }
 
-fn checked<'f>(
+pub(super) fn checked<'f>(
     sources: &mut Sources<'f>,
     edit: impl FnOnce(&mut Sources<'f>) -> Result<(), yamledit::Error>,
 ) -> Result<()> {

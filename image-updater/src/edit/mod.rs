@@ -5,6 +5,7 @@
 
 mod argocd;
 mod argocd_application;
+mod argocd_plugin;
 mod argocd_source;
 mod convention;
 mod current;
@@ -113,6 +114,7 @@ pub(crate) const TARGETS: &[Target] = &[
     flux::TARGET,
     argocd_application::TARGET,
     argocd_source::TARGET,
+    argocd_plugin::TARGET,
 ];
 
 /// The kinds of place, but for markers, that a file may have by its name.

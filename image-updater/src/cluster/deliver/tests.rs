@@ -30,6 +30,8 @@ struct Server {
     shared: Arc<Mutex<Shared>>,
     runtime: tokio::runtime::Runtime,
     applications: LiveApplications,
+    /// An ImageUpdater, besides the annotations.
+    resource: Option<String>,
 }
 
 /// What was known once.
@@ -70,7 +72,7 @@ impl Server {
             kube::Client::try_from(config).unwrap()
         };
         let applications = LiveApplications::new(runtime.handle().clone(), client, Arc::new(known));
-        Self { shared, runtime, applications }
+        Self { shared, runtime, applications, resource: None }
     }
 
     fn shared(&self) -> MutexGuard<'_, Shared> {
@@ -84,7 +86,8 @@ impl Server {
             let path = format!("Application/{}/{}", id.0.as_str().unwrap(), id.1.as_str().unwrap());
             (path, object.to_string())
         };
-        let objects: Vec<(String, String)> = self.shared().objects.values().map(text).collect();
+        let mut objects: Vec<(String, String)> = self.shared().objects.values().map(text).collect();
+        objects.extend(self.resource.clone().map(|text| ("ImageUpdater/argocd/all".to_owned(), text)));
         let found = dialect::read_live(&objects, "argocd");
         assert!(found.faults.is_empty(), "{:?}", found.faults);
         let list = from_json(r#"["1.0.0", "2.0.0"]"#, "tags.json").unwrap();
@@ -255,6 +258,30 @@ fn only_the_list_that_changes_is_patched() {
         assert!(server.delivered().written.is_empty());
         assert_eq!(server.shared().patches.len(), 1);
     }
+}
+
+#[test]
+fn variables_of_a_plugin_are_patched() {
+    let env = |tag: &str| json!([{"name": "A", "value": "b"}, {"name": "TAG", "value": tag}]);
+    let source = |tag: &str| json!({"source": {"repoURL": "https://git.test/a", "path": "web", "plugin": {"name": "p", "env": env(tag)}}});
+    let mut server = Server::with(&[&application("web", &source("1.0.0"))]);
+    let image = json!({
+        "alias": "web", "imageName": "r.test/shop", "commonUpdateSettings": {"forceUpdate": true},
+        "manifestTargets": {"plugin": {"name": "IMAGE", "tag": "TAG"}},
+    });
+    server.resource = Some(
+        json!({
+            "apiVersion": "argocd-image-updater.argoproj.io/v1alpha1", "kind": "ImageUpdater",
+            "metadata": {"name": "all", "namespace": "argocd"},
+            "spec": {"applicationRefs": [{"namePattern": "web", "images": [image]}]},
+        })
+        .to_string(),
+    );
+    assert_eq!(server.delivered().written.len(), 1);
+    let mut wanted = env("2.0.0");
+    wanted.as_array_mut().unwrap().push(json!({"name": "IMAGE", "value": "r.test/shop"}));
+    let patch = json!({"source": {"plugin": {"env": wanted}}});
+    assert_eq!(server.shared().patches, [json!({"metadata": {"resourceVersion": "7"}, "spec": patch})]);
 }
 
 #[test]

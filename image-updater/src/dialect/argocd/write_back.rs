@@ -5,7 +5,7 @@ use super::super::objects::Object;
 use super::super::{literal, within};
 use super::application::{KUSTOMIZATIONS, Paths, Renderer, Source};
 use super::claim::Claim;
-use super::types::{ManifestTarget, Parts, PullRequest};
+use super::types::{ManifestTarget, Parts, PluginTarget, PullRequest};
 use crate::change::{Named, Version};
 use crate::cluster::{LiveSource, SourceField, print_of};
 use crate::error::{Cause, Error, Result};
@@ -236,10 +236,14 @@ impl Destination<'_> {
             image_name: None,
             creates,
         };
-        match self.renderer(claim, target, &own)? {
+        match self.renderer(claim, target, &own, found.is_live())? {
             Renderer::Kustomize => {
                 self.warn_of_other(claim, own.helm.is_some(), "Kustomize", found);
                 spot.image_name = own.kustomize.map(|target| target.name.trim().to_owned());
+            }
+            Renderer::Plugin => {
+                spot.kind = "argocd-plugin".to_owned();
+                spot.paths = plugin_paths(claim, own.plugin.as_ref().map(|plugin| &plugin.value))?;
             }
             _ => {
                 self.warn_of_other(claim, own.kustomize.is_some(), "Helm", found);
@@ -265,10 +269,24 @@ impl Destination<'_> {
     }
 
     /// Who reads what is written: the target tells, or else what the image says of itself, or the source.
-    fn renderer(&self, claim: &Claim<'_>, target: &Target, own: &ManifestTarget) -> Result<Renderer> {
+    fn renderer(
+        &self,
+        claim: &Claim<'_>,
+        target: &Target,
+        own: &ManifestTarget,
+        is_live: bool,
+    ) -> Result<Renderer> {
         if own.plugin.is_some() {
+            let has_variables = match target {
+                Target::Override(_) => true,
+                Target::Application => is_live,
+                Target::Kustomization(_) | Target::HelmValues(_) => false,
+            };
             let start = claim.target.as_ref().map_or(claim.start, |target| target.start);
-            return Err(claim.said.refuse(start, "variables of plugins are not written"));
+            return match has_variables {
+                true => Ok(Renderer::Plugin),
+                false => Err(claim.said.refuse(start, "variables of plugins are not written there")),
+            };
         }
         match target {
             Target::Kustomization(_) => return Ok(Renderer::Kustomize),
@@ -284,7 +302,10 @@ impl Destination<'_> {
         };
         match self.source.renderer(self.paths) {
             Renderer::Unknown => Err(refuse("nothing tells whether Helm or Kustomize renders the source")),
-            Renderer::Plugin => Err(refuse("variables of plugins are not written")),
+            Renderer::Plugin => Err(self
+                .application
+                .refuse(self.source.start, "a plugin renders the source, and nothing says which variables it reads")
+                .hint("name them with `manifestTargets.plugin`, or with `ALIAS.helm.image-tag` its parameters of Helm")),
             renderer => Ok(renderer),
         }
     }
@@ -316,11 +337,26 @@ fn helm_paths(claim: &Claim<'_>, helm: Option<&Parts>) -> Result<SpotPaths> {
             ..SpotPaths::default()
         },
     };
+    parsed(claim, paths)
+}
+
+fn parsed(claim: &Claim<'_>, paths: SpotPaths) -> Result<SpotPaths> {
     let start = claim.target.as_ref().map_or(claim.start, |target| target.start);
     for path in [&paths.name, &paths.tag, &paths.spec].into_iter().flatten() {
         yamledit::Path::parse(path).map_err(|error| claim.said.refuse(start, error.message()))?;
     }
     Ok(paths)
+}
+
+/// The variables of the parts, of which those that are not named are not written.
+fn plugin_paths(claim: &Claim<'_>, plugin: Option<&PluginTarget>) -> Result<SpotPaths> {
+    let Some(PluginTarget { name, tag, spec }) = plugin else { return Ok(SpotPaths::default()) };
+    let trimmed = |text: &Option<Placed<String>>| text.as_ref().map(|text| text.value.trim().to_owned());
+    let paths = match trimmed(spec) {
+        Some(spec) => SpotPaths { spec: Some(spec), ..SpotPaths::default() },
+        None => SpotPaths { name: trimmed(name), tag: trimmed(tag), ..SpotPaths::default() },
+    };
+    parsed(claim, paths)
 }
 
 /// What is said of git does not count where git is not the method.
