@@ -61,10 +61,10 @@ pub(super) struct ClusterFlags {
     /// The name of that Lease, to which the part is added
     #[arg(help_heading = CLUSTER, long, value_name = "NAME", requires = "cluster", default_value = LEASE)]
     leader_election_id: String,
-    /// Work off one of several parts of the Applications and automations, counted from 0: `0/3`, `1/3` and `2/3`
+    /// Work off one of several parts of what says what there is to do, counted from 0: `0/3`, `1/3` and `2/3`
     #[arg(help_heading = CLUSTER, long, value_name = "N/M", requires = "cluster")]
     shard: Option<String>,
-    /// Work off the Applications and automations with these labels: `KEY=VALUE`, `!KEY`, `KEY in (A,B)`
+    /// Work off the part with these labels: `KEY=VALUE`, `!KEY`, `KEY in (A,B)`
     #[arg(help_heading = CLUSTER, long, value_name = "SELECTOR", visible_alias = "watch-label-selector")]
     #[arg(requires = "cluster", conflicts_with = "shard")]
     shard_label: Option<String>,

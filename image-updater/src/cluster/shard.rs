@@ -1,6 +1,6 @@
 //! Which part of the objects one of several replicas works off: by the hash of their names, or by their labels.
 //!
-//! In: the name and the labels of an Application, or of an ImageUpdateAutomation. Out: whether it is ours. Replicas with
+//! In: the name and the labels of an object that says what there is to do. Out: whether it is ours. Replicas with
 //! the same number of parts share out all objects, and have none in common. With another number nearly every object
 //! moves; what two work off for a moment is pushed once, as a push only goes through onto what was seen.
 
