@@ -2,6 +2,7 @@
 //! them. What it holds is pushed by hand.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub struct RegistryHabits {
     pub tls: bool,
     /// It asks for a certificate of its own authority.
     pub client_certificate: bool,
+    /// It tells of what happens here, with [`DockerRegistry::TOKEN`].
+    pub told: Option<SocketAddr>,
 }
 
 /// A running registry; it stops when it is dropped.
@@ -59,6 +62,9 @@ pub struct Pushed {
 impl DockerRegistry {
     /// Who may read and write where an account is asked for.
     pub const ACCOUNT: (&str, &str) = ("ci", "s3cret");
+
+    /// By what those who are told know it.
+    pub const TOKEN: &str = "n0tify";
 
     /// Starts an empty one.
     ///
@@ -95,6 +101,13 @@ impl DockerRegistry {
         if habits.account {
             configuration["auth"] =
                 json!({"htpasswd": {"realm": "test, \"realm\"", "path": path("htpasswd")}});
+        }
+        if let Some(told) = habits.told {
+            configuration["notifications"] = json!({"endpoints": [{
+                "name": "test", "url": format!("http://{told}/webhook?type=docker-registry"),
+                "headers": {"Authorization": [format!("Bearer {}", Self::TOKEN)]},
+                "timeout": "5s", "threshold": 3, "backoff": "100ms",
+            }]});
         }
         folder.write("config.json", &configuration.to_string());
         let log = fs::File::create(path("log")).expect("it can be made");

@@ -12,7 +12,7 @@ use super::cluster_flags::{ClusterFlags, Presence};
 use super::environment::{self, Variables};
 use super::reach::random;
 use super::rounds::{Rounds, Source};
-use super::webhook_flags::WebhookFlags;
+use super::webhook_flags::{TYPES, WebhookFlags};
 use super::work::{cache, recorded};
 use crate::audit::AuditLog;
 use crate::config::{Config, Registry};
@@ -59,7 +59,7 @@ SIGTERM and SIGINT, but for a push that has begun. The configuration is read ane
 `discover` and `--in` name when its branch has moved; a broken one is said, and the one before it stays in force.";
 
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = format!("{EXAMPLES}\n\n{TYPES}"))]
 pub(super) struct Arguments {
     /// The configuration; with `--cluster` there need be none [default: image-updater.yaml]
     #[arg(short, long, value_name = "FILE")]

@@ -2,26 +2,34 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{ArgAction, Args};
 
 use super::environment::{self, Variables};
 use crate::daemon::{Certificates, MinVersion, Webhooks};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::webhook::{Kind, Receiver, SecretPlace};
 
 /// Where Argo CD Image Updater hears webhooks.
 const PORT: u16 = 8082;
 
+/// What stands under the examples of `run`.
+pub(super) const TYPES: &str = "\
+Types of webhooks, of registries and of git servers:
+  docker.io ghcr.io harbor quay.io aliyun-acr acr cloudevents docker-registry jfrog nexus gcr generic
+  github gitlab gitea";
+
 #[derive(Args, Debug)]
 pub(super) struct WebhookFlags {
-    /// Hear webhooks at /webhook?type=TYPE on this address; where there is a secret for any, 0.0.0.0:8082
+    /// Hear webhooks at /webhook?type=TYPE on this address [default: 0.0.0.0:8082 where there is a secret for any]
+    /// [ENABLE_WEBHOOK, WEBHOOK_PORT]
     #[arg(long, value_name = "ADDRESS", help_heading = "Webhooks")]
     webhook_listen: Option<SocketAddr>,
     /// Where the secret of a type of sender is: `TYPE=env:NAME` or `TYPE=file:PATH`. What is not named is read from the
     /// variable that Argo CD Image Updater has for it, such as GHCR_WEBHOOK_SECRET. May be repeated
-    #[arg(long, value_name = "TYPE=PLACE", value_parser = secret, help_heading = "Webhooks")]
-    webhook_secret: Vec<(&'static Kind, SecretPlace)>,
+    #[arg(long, value_name = "TYPE=PLACE", help_heading = "Webhooks")]
+    webhook_secret: Vec<String>,
     /// Whether types without a secret are refused [default: true] [WEBHOOK_REQUIRE_SECRET]
     #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", help_heading = "Webhooks")]
@@ -48,40 +56,115 @@ impl WebhookFlags {
     /// Where a secret or a certificate is not there, or nobody could prove anything.
     pub(super) fn webhooks(&self, variables: &Variables) -> Result<Option<Webhooks>> {
         let (required, allowed) = (self.webhook_require_secret, self.webhook_ratelimit_allowed);
-        let required = environment::value(required, "WEBHOOK_REQUIRE_SECRET", variables, |text| {
-            text.parse().map_err(|_| "it is `true` or `false`".to_owned())
-        })?;
-        let allowed = environment::value(allowed, "WEBHOOK_RATELIMIT_ALLOWED", variables, |text| {
-            text.parse().map_err(|_| "it is a number".to_owned())
-        })?;
+        let required = environment::value(required, "WEBHOOK_REQUIRE_SECRET", variables, boolean)?;
+        let allowed = environment::value(allowed, "WEBHOOK_RATELIMIT_ALLOWED", variables, number)?;
         let (required, allowed) = (required.unwrap_or(true), allowed.unwrap_or(0));
-        let receiver = Receiver::new(&self.webhook_secret, required, allowed, variables)?;
-        let has_secret = receiver.kinds().any(|(_, has_secret)| has_secret);
-        let listen = match self.webhook_listen {
-            Some(_) if receiver.kinds().next().is_none() => {
-                return Err(Error::input("`--webhook-listen` hears nobody without a secret")
-                    .hint("say where one is with `--webhook-secret`, or believe everybody with `--webhook-require-secret=false`"));
-            }
-            Some(listen) => listen,
-            None if has_secret => SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)),
-            None => return Ok(None),
-        };
+        let places: Vec<_> = self.webhook_secret.iter().map(|text| secret(text)).collect::<Result<_>>()?;
+        let receiver = Receiver::new(&places, required, allowed, variables)?;
+        let Some(listen) = self.address(&receiver, variables)? else { return Ok(None) };
+        if receiver.kinds().next().is_none() {
+            return Err(Error::input("webhooks are to be heard, and there is no secret for any").hint(
+                "say where one is with `--webhook-secret`, or believe everybody with `--webhook-require-secret=false`",
+            ));
+        }
         let certificates = match (&self.tls_cert, &self.tls_key) {
             (Some(chain), Some(key)) => Some(Certificates::load(chain, key, self.tls_min_version)?),
             _ => None,
         };
         Ok(Some(Webhooks { listen, certificates, receiver }))
     }
+
+    /// Where they are heard; nothing where they are not.
+    fn address(&self, receiver: &Receiver, variables: &Variables) -> Result<Option<SocketAddr>> {
+        if self.webhook_listen.is_some() {
+            return Ok(self.webhook_listen);
+        }
+        let enabled = environment::value(None, "ENABLE_WEBHOOK", variables, boolean)?;
+        let port = environment::value(None, "WEBHOOK_PORT", variables, number)?.unwrap_or(PORT);
+        let has_secret = receiver.kinds().any(|(_, has_secret)| has_secret);
+        let is_heard = !self.webhook_secret.is_empty() || enabled.unwrap_or(has_secret);
+        Ok(is_heard.then(|| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port))))
+    }
 }
 
-/// A type of sender, and where its secret is.
+/// A type of sender, and where its secret is. What may be the secret itself is not shown.
 fn secret(text: &str) -> Result<(&'static Kind, SecretPlace)> {
-    let (name, place) = text
-        .split_once('=')
-        .ok_or_else(|| Error::input("a secret is named as `TYPE=env:NAME` or `TYPE=file:PATH`"))?;
+    let usage = |message: String| Error::new(ErrorKind::Usage, message);
+    let (name, place) = text.split_once('=').ok_or_else(|| {
+        usage("`--webhook-secret` names a type, and where its secret is".to_owned())
+            .hint("write it as `TYPE=env:NAME` or `TYPE=file:PATH`")
+    })?;
     let kind = Kind::named(name).ok_or_else(|| {
-        let names: Vec<&str> = crate::webhook::KINDS.iter().map(|kind| kind.name()).collect();
-        Error::input(format!("there is no type `{}`: there are {}", name.escape_debug(), names.join(", ")))
+        usage(format!("there is no type of webhooks `{}`", name.escape_debug()))
+            .hint("`image-updater run --help` names all types")
     })?;
     Ok((kind, place.parse()?))
+}
+
+fn boolean(text: &str) -> Result<bool, String> {
+    text.trim().to_ascii_lowercase().parse().map_err(|_| "it is `true` or `false`".to_owned())
+}
+
+fn number<N: FromStr>(text: &str) -> Result<N, String> {
+    text.trim().parse().map_err(|_| "it is a number".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser, Debug)]
+    struct Line {
+        #[command(flatten)]
+        flags: WebhookFlags,
+    }
+
+    /// Where webhooks are heard by flags and variables.
+    fn heard(arguments: &[&str], set: &[(&str, &str)]) -> Result<Option<String>> {
+        let line = Line::try_parse_from([&["run"], arguments].concat()).unwrap();
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let set: HashMap<String, String> = set.iter().map(own).collect();
+        let variables = move |name: &str| set.get(name).cloned();
+        Ok(line.flags.webhooks(&variables)?.map(|webhooks| webhooks.listen.to_string()))
+    }
+
+    #[test]
+    fn webhooks_are_heard_where_somebody_can_prove_who_they_are() {
+        let default = Some("0.0.0.0:8082".to_owned());
+        let secret = ("QUAY_WEBHOOK_SECRET", "s3cret");
+        assert_eq!(heard(&[], &[]).unwrap(), None);
+        assert_eq!(heard(&[], &[("QUAY_WEBHOOK_SECRET", "")]).unwrap(), None);
+        assert_eq!(heard(&[], &[secret]).unwrap(), default);
+        assert_eq!(heard(&["--webhook-secret", "generic=env:MINE"], &[("MINE", "s3cret")]).unwrap(), default);
+        let listen = ["--webhook-listen", "[::1]:9000"];
+        assert_eq!(heard(&listen, &[secret, ("WEBHOOK_PORT", "1")]).unwrap().as_deref(), Some("[::1]:9000"));
+        assert!(heard(&listen, &[]).unwrap_err().help().is_some());
+        assert!(heard(&[&listen[..], &["--webhook-require-secret=false"]].concat(), &[]).unwrap().is_some());
+        assert!(heard(&listen, &[("WEBHOOK_REQUIRE_SECRET", "false")]).unwrap().is_some());
+    }
+
+    #[test]
+    fn what_argo_cds_manifests_set_counts() {
+        let secret = ("DOCKER_WEBHOOK_SECRET", "s3cret");
+        assert_eq!(heard(&[], &[secret, ("ENABLE_WEBHOOK", "false")]).unwrap(), None);
+        let port = [secret, ("ENABLE_WEBHOOK", "true"), ("WEBHOOK_PORT", "8080")];
+        assert_eq!(heard(&[], &port).unwrap().as_deref(), Some("0.0.0.0:8080"));
+        assert!(heard(&[], &[("ENABLE_WEBHOOK", "true")]).is_err());
+        let error = heard(&[], &[secret, ("WEBHOOK_RATELIMIT_ALLOWED", "many")]).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "the variable WEBHOOK_RATELIMIT_ALLOWED cannot be `many`: it is a number"
+        );
+    }
+
+    #[test]
+    fn the_help_names_all_types() {
+        for kind in crate::webhook::KINDS {
+            assert!(TYPES.split([' ', '\n']).any(|word| word == kind.name()), "{}", kind.name());
+        }
+    }
 }

@@ -163,7 +163,7 @@ impl Hearing {
             Outcome::Folded
         } else if received.news == News::Nothing {
             Outcome::Ignored
-        } else if self.gate.is_held() || self.gate.is_stopped() {
+        } else if self.gate.is_held_for(Hold::Standby) || self.gate.is_stopped() {
             Outcome::Unavailable
         } else if !self.receiver.take(received, now) {
             Outcome::RateLimited
@@ -186,9 +186,9 @@ impl Hearing {
                 let rung = images.iter().map(|image| self.switchboard.ring_for_image(&image.repository));
                 rung.max().unwrap_or(Rung::Nobody)
             }
-            News::Push(Push { addresses, branch, commit }) => {
+            News::Push(Push { addresses, branch, default_branch, commit }) => {
                 let is_meant = |url: &str, own: Option<&str>| {
-                    own.is_none_or(|own| own == branch)
+                    own.or(default_branch.as_deref()).is_none_or(|own| own == branch)
                         && addresses.iter().any(|address| is_same_repository(address, url))
                 };
                 self.switchboard.ring_for_push(is_meant, commit.as_deref())
@@ -214,5 +214,161 @@ fn page(outcome: Outcome) -> Page {
         Outcome::Malformed => Page::text(400, "malformed\n"),
         Outcome::RateLimited => Page::text(429, "too many requests\n").with(RETRY_AFTER, "60"),
         Outcome::Unavailable => Page::text(503, "another replica leads\n").with(RETRY_AFTER, "10"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use http::{HeaderValue, Request};
+
+    use super::*;
+    use crate::daemon::bell::{Bell, Interest};
+    use crate::webhook::KINDS;
+
+    const IMAGE: &str = "registry.test/shop/web";
+
+    struct World {
+        hearing: Hearing,
+        bell: Bell,
+    }
+
+    fn world(per_hour: u32) -> World {
+        let (gate, secret) = (Gate::default(), |_: &str| Some("s3cret".to_owned()));
+        let switchboard = Switchboard::new(&gate);
+        let bell = switchboard.connect("r");
+        let repository = ("https://git.test/shop/config.git".to_owned(), Some("main".to_owned()));
+        bell.attend_to(Interest {
+            images: BTreeSet::from([IMAGE.to_owned()]),
+            repositories: BTreeSet::from([repository]),
+        });
+        let receiver = Receiver::new(&[], true, per_hour, secret).unwrap();
+        World { hearing: Hearing { receiver, switchboard, metrics: Arc::new(Metrics::new()), gate }, bell }
+    }
+
+    impl World {
+        fn head(kind: &str, secret: &str) -> Parts {
+            let address = format!("/webhook?type={kind}");
+            let (mut head, ()) = Request::post(address).body(()).unwrap().into_parts();
+            let bearer = HeaderValue::try_from(format!("Bearer {secret}")).unwrap();
+            head.headers.insert("authorization", bearer);
+            head.headers.insert("x-gitlab-token", HeaderValue::try_from(secret).unwrap());
+            head
+        }
+
+        fn post(&self, kind: &str, secret: &str, body: &str) -> Page {
+            let head = Self::head(kind, secret);
+            let refused = self.hearing.on_head(&head);
+            refused.unwrap_or_else(|| self.hearing.on_body(&head, Ok(body.to_owned().into())))
+        }
+
+        fn tell(&self, image: &str) -> u16 {
+            let body = format!("{{\"image\": \"{image}\", \"tag\": \"1.2.0\"}}");
+            self.post("generic", "s3cret", &body).status
+        }
+
+        fn count(&self, kind: &str, outcome: &str) -> u64 {
+            let start =
+                format!("image_updater_webhook_requests_total{{type=\"{kind}\",outcome=\"{outcome}\"}} ");
+            let page = self.hearing.metrics.page().body;
+            page.lines().find_map(|line| line.strip_prefix(&start)).map_or(0, |count| count.parse().unwrap())
+        }
+    }
+
+    #[test]
+    fn a_thousand_are_one_look_at_the_images_concerned() {
+        let world = world(0);
+        for _ in 0..1000 {
+            assert_eq!(world.tell(IMAGE), 200);
+        }
+        assert_eq!((world.count("generic", "received"), world.count("generic", "folded")), (1, 999));
+        let news = world.bell.take();
+        assert!(news.images == BTreeSet::from([IMAGE.to_owned()]) && news.files.is_empty() && !news.is_other);
+        assert_eq!(world.tell("registry.test/shop/other"), 200);
+        assert_eq!((world.count("generic", "ignored"), world.bell.is_rung(false)), (1, false));
+        assert_eq!(world.post("generic", "s3cret", "{\"image\": \"registry.test/shop/web\"}").body, RECEIVED);
+    }
+
+    #[test]
+    fn who_is_not_known_hears_nothing_and_is_counted() {
+        let world = world(0);
+        let answer = |kind: &str, secret: &str| {
+            let page = world.post(kind, secret, "{}");
+            (page.status, page.body)
+        };
+        assert_eq!(answer("generic", "wrong"), (401, String::new()));
+        assert_eq!(answer("nobody", "s3cret"), (404, String::new()));
+        assert_eq!((world.count("generic", "unauthorized"), world.count("unknown", "unknown")), (1, 1));
+        assert_eq!(answer("generic", "s3cret").0, 400);
+        assert_eq!(world.count("generic", "malformed"), 1);
+        assert!(!world.bell.is_rung(false));
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused_whatever_kind_it_is_of() {
+        let world = world(0);
+        for kind in KINDS {
+            let head = World::head(kind.name(), "s3cret");
+            assert_eq!(world.hearing.on_body(&head, Err(Unread::TooLarge)).status, 413);
+            assert_eq!(world.count(kind.name(), "too_large"), 1);
+            assert_eq!(world.hearing.on_body(&head, Err(Unread::TooSlow)).status, 400);
+        }
+    }
+
+    #[test]
+    fn what_an_hour_does_not_allow_is_not_rung_for() {
+        let world = world(1);
+        assert_eq!((world.tell(IMAGE), world.tell(IMAGE)), (200, 429));
+        assert_eq!(world.count("generic", "rate_limited"), 1);
+    }
+
+    #[test]
+    fn nothing_is_taken_that_another_replica_would_have_to_do() {
+        let world = world(0);
+        world.hearing.gate.hold(Hold::Standby);
+        assert_eq!((world.tell(IMAGE), world.bell.is_rung(false)), (503, false));
+        world.hearing.gate.open(Hold::Standby);
+        // What is rung for while the API server is silent is done once it speaks again.
+        world.hearing.gate.hold(Hold::Silence);
+        assert_eq!((world.tell(IMAGE), world.bell.is_rung(false)), (200, true));
+        assert_eq!(world.count("generic", "unavailable"), 1);
+    }
+
+    #[test]
+    fn a_push_rings_for_the_branch_of_that_repository() {
+        let world = world(0);
+        let push = |branch: &str, path: &str| {
+            let body = format!(
+                "{{\"object_kind\": \"push\", \"ref\": \"refs/heads/{branch}\", \"after\": \"c0ffee\", \
+                 \"project\": {{\"git_ssh_url\": \"git@git.test:{path}.git\"}}}}"
+            );
+            assert_eq!(world.post("gitlab", "s3cret", &body).status, 200);
+            world.bell.take().files.len()
+        };
+        assert_eq!(
+            [push("main", "shop/config"), push("topic", "shop/config"), push("main", "shop/other")],
+            [1, 0, 0]
+        );
+        assert_eq!((world.count("gitlab", "received"), world.count("gitlab", "ignored")), (1, 2));
+    }
+
+    #[test]
+    fn nothing_of_one_address_is_on_the_other() {
+        let world = world(0);
+        let asked = |method: &str, path: &str| {
+            Request::builder().method(method).uri(path).body(()).unwrap().into_parts().0
+        };
+        for path in ["/healthz", "/readyz", "/metrics"] {
+            assert_eq!(world.hearing.on_head(&asked("GET", path)).unwrap().status, 404);
+        }
+        let (health, metrics) = (Arc::new(Health::new(Instant::now())), Arc::new(Metrics::new()));
+        let operations = Operations { health, metrics, gate: Gate::default() };
+        let status = |method: &str, path: &str| operations.on_head(&asked(method, path)).unwrap().status;
+        assert_eq!(
+            [status("GET", "/healthz?verbose"), status("HEAD", "/readyz"), status("GET", "/metrics")],
+            [200, 503, 200]
+        );
+        assert_eq!([status("POST", "/healthz"), status("GET", "/webhook?type=generic")], [405, 404]);
     }
 }

@@ -23,7 +23,7 @@ use crate::gate::Gate;
 use crate::work::{Files, Update};
 
 /// How long there is no other round because of what others tell: what they tell in the meantime is one round, too.
-const REST: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_millis(500);
 
 /// How many of its own commits a job knows: their pushes are told, too.
 const OWN: usize = 32;

@@ -30,6 +30,7 @@ pub(super) fn push(letter: &Letter<'_>, repository: &str, addresses: &[&str]) ->
     if addresses.is_empty() {
         return Err(Malformed("it names no repository"));
     }
+    let default_branch = letter.text(&format!("{repository}/default_branch")).map(str::to_owned);
     let commit = letter.text("/after").map(str::to_owned);
-    Ok(News::Push(Push { addresses, branch: branch.to_owned(), commit }))
+    Ok(News::Push(Push { addresses, branch: branch.to_owned(), default_branch, commit }))
 }

@@ -128,6 +128,8 @@ pub struct Push {
     pub addresses: Vec<String>,
     /// The branch.
     pub branch: String,
+    /// The branch that the repository has for those who name none.
+    pub default_branch: Option<String>,
     /// The commit that it is at now.
     pub commit: Option<String>,
 }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use registry::Secret;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// More than any key has.
 const MAX_SECRET: u64 = 64 << 10;
@@ -55,7 +55,7 @@ impl FromStr for SecretPlace {
             Some(("env", name)) if !name.is_empty() => Ok(Self::Variable(name.to_owned())),
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
             // It may be the secret itself, so it is not shown.
-            _ => Err(Error::input("a secret is not named here, but where it is kept")
+            _ => Err(Error::new(ErrorKind::Usage, "a secret is not named itself, but where it is kept")
                 .hint("write `env:NAME` or `file:PATH`")),
         }
     }

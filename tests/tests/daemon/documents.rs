@@ -14,6 +14,20 @@ impl World {
         )
     }
 
+    /// Has it do what the branch says.
+    pub(super) fn discover(&self) {
+        self.folder.write(
+            "image-updater.yaml",
+            &format!(
+                "apiVersion: image-updater/v1alpha1\nkind: Config\n\
+                 registries: [{{prefix: '{}', plainHttp: true, credentials: {{file: registry-login}}}}]\n\
+                 git: {{url: '{}', credentials: {{file: git-login}}}}\ndiscover: [clusters/prod]\n",
+                self.registry.host(),
+                self.server.url("/git/config.git"),
+            ),
+        );
+    }
+
     fn updates(&self) -> String {
         let image = self.image();
         format!(
@@ -22,7 +36,7 @@ impl World {
     }
 
     /// A policy of Flux with its repository and automation, which allows what is in a range.
-    fn flux(&self, range: &str) -> String {
+    pub(super) fn flux(&self, range: &str) -> String {
         let (image, url) = (self.image(), self.server.url("/git/config.git"));
         format!(
             "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageRepository\n\
@@ -39,7 +53,7 @@ impl World {
         )
     }
 
-    fn marked(&self, tag: &str) -> String {
+    pub(super) fn marked(&self, tag: &str) -> String {
         format!("image: {}:{tag} # {{\"$imagepolicy\": \"flux-system:shop\"}}\n", self.image())
     }
 }
@@ -79,16 +93,7 @@ fn a_policy_that_changes_on_the_branch_counts_from_the_next_round_on() {
         "main",
         &[("clusters/prod/flux.yaml", &world.flux("1.x")), ("apps/pod.yaml", &world.marked("1.0.0"))],
     );
-    world.folder.write(
-        "image-updater.yaml",
-        &format!(
-            "apiVersion: image-updater/v1alpha1\nkind: Config\n\
-             registries: [{{prefix: '{}', plainHttp: true, credentials: {{file: registry-login}}}}]\n\
-             git: {{url: '{}', credentials: {{file: git-login}}}}\ndiscover: [clusters/prod]\n",
-            world.registry.host(),
-            world.server.url("/git/config.git"),
-        ),
-    );
+    world.discover();
     let check = world.run(&["check"]);
     assert_eq!(check.code, Some(10), "{}{}", check.stdout, check.stderr);
     let daemon = world.start(&["--audit-log", "audit.jsonl"]);

@@ -5,10 +5,11 @@ mod holds;
 mod leader;
 mod rounds;
 mod stopping;
+mod webhooks;
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -34,7 +35,13 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        let registry = DockerRegistry::start(RegistryHabits { account: true, ..RegistryHabits::default() });
+        Self::telling(None)
+    }
+
+    /// One whose registry tells of pushes at an address.
+    fn telling(told: Option<SocketAddr>) -> Self {
+        let habits = RegistryHabits { account: true, told, ..RegistryHabits::default() };
+        let registry = DockerRegistry::start(habits);
         registry.push_image("shop", "1.0.0", "linux/amd64", CREATED);
         let folder = Folder::with(&[]);
         let text = kustomization(&registry, "1.0.0");
@@ -118,6 +125,16 @@ impl World {
 
 fn kustomization(registry: &DockerRegistry, tag: &str) -> String {
     format!("images:\n- name: {}/shop # ours\n  newTag: {tag}\n", registry.host())
+}
+
+/// No file has what is secret.
+fn nothing_is_given_away(world: &World) {
+    for file in ["log", "audit.jsonl"] {
+        let text = world.folder.read(file).unwrap_or_default();
+        for secret in [PASSWORD, "s3cret", DockerRegistry::TOKEN] {
+            assert!(!text.contains(secret), "{file} tells {secret}");
+        }
+    }
 }
 
 /// A daemon that runs; it is killed when it is dropped.

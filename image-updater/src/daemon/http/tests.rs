@@ -198,3 +198,81 @@ fn nothing_is_answered_once_it_is_closed() {
     });
     assert!(refused);
 }
+
+/// A certificate and its key, in a folder as cert-manager mounts it.
+fn certify(folder: &std::path::Path) -> reqwest::Certificate {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate =
+        rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    std::fs::write(folder.join("tls.crt"), certificate.pem()).unwrap();
+    std::fs::write(folder.join("tls.key"), key.serialize_pem()).unwrap();
+    reqwest::Certificate::from_pem(certificate.pem().as_bytes()).unwrap()
+}
+
+struct Secured {
+    folder: tempfile::TempDir,
+    port: u16,
+    trusted: reqwest::Certificate,
+    _server: (Server, Listening),
+}
+
+fn secured(oldest: MinVersion) -> Secured {
+    // Another test may have done so.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = certify(folder.path());
+    let at = |name: &str| folder.path().join(name);
+    let certificates = Certificates::load(&at("tls.crt"), &at("tls.key"), oldest).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (server, port) = (Server::start().unwrap(), listener.local_addr().unwrap().port());
+    let listening = server.listen(listener, Arc::new(Echo::default()), Some(certificates), LONG).unwrap();
+    Secured { folder, port, trusted, _server: (server, listening) }
+}
+
+impl Secured {
+    /// The version of HTTP that is spoken with who trusts a certificate, if any is.
+    fn ask(
+        &self,
+        trusted: &reqwest::Certificate,
+        habits: fn(reqwest::blocking::ClientBuilder) -> reqwest::blocking::ClientBuilder,
+    ) -> Option<http::Version> {
+        let client = reqwest::blocking::Client::builder().no_proxy().tls_certs_only([trusted.clone()]);
+        let answer =
+            habits(client).build().unwrap().get(format!("https://localhost:{}/", self.port)).send().ok()?;
+        assert_eq!(answer.status(), 200);
+        Some(answer.version())
+    }
+}
+
+#[test]
+fn a_newer_certificate_counts_for_the_next_connection() {
+    let mut world = secured(MinVersion::Tls13);
+    assert_eq!(world.ask(&world.trusted, |client| client), Some(http::Version::HTTP_2));
+    assert_eq!(world.ask(&world.trusted, |client| client.http1_only()), Some(http::Version::HTTP_11));
+    let newer = certify(world.folder.path());
+    let older = std::mem::replace(&mut world.trusted, newer);
+    assert_eq!(world.ask(&world.trusted, |client| client), Some(http::Version::HTTP_2));
+    assert_eq!(world.ask(&older, |client| client), None);
+    // What is broken changes nothing.
+    std::fs::write(world.folder.path().join("tls.crt"), "").unwrap();
+    assert!(world.ask(&world.trusted, |client| client).is_some());
+}
+
+#[test]
+fn no_older_tls_is_spoken_than_is_said() {
+    let old =
+        |client: reqwest::blocking::ClientBuilder| client.tls_version_max(reqwest::tls::Version::TLS_1_2);
+    for (oldest, is_answered) in [(MinVersion::Tls13, false), (MinVersion::Tls12, true)] {
+        let world = secured(oldest);
+        assert_eq!(world.ask(&world.trusted, old).is_some(), is_answered, "{oldest:?}");
+        assert!(world.ask(&world.trusted, |client| client).is_some());
+    }
+}
+
+#[test]
+fn who_speaks_no_tls_is_not_answered() {
+    let world = secured(MinVersion::Tls12);
+    let mut stream = TcpStream::connect(("127.0.0.1", world.port)).unwrap();
+    stream.write_all(GET.as_bytes()).unwrap();
+    assert!(!all(&mut stream).contains("200"));
+}
