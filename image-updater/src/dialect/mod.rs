@@ -17,7 +17,7 @@ mod print;
 pub(crate) mod status;
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use registry::Repository;
 
@@ -41,8 +41,8 @@ pub struct Found {
     pub warnings: Vec<Error>,
     /// The namespace of Argo CD, where the files are the objects of a cluster, whose Secrets can be read.
     live: Option<String>,
-    /// What is particular to the registries of each batch, where the batches are of several tenants.
-    tenants: Vec<Vec<Registry>>,
+    /// Who each batch is for, where the batches are of several tenants.
+    tenants: Vec<Tenant>,
     /// What is particular to the registry of the image that is read, until that is added.
     noted: Option<Registry>,
     /// The batches of each place of files.
@@ -51,6 +51,14 @@ pub struct Found {
     by_prefix: HashMap<String, usize>,
     /// What was said already, where several images have it from one place.
     said: HashSet<String>,
+}
+
+/// Who has a batch: what is particular to registries for some of its images is for no others.
+#[derive(Clone, Debug, Default)]
+struct Tenant {
+    registries: Vec<Registry>,
+    /// All images of the batch, however they are spelled in it.
+    images: BTreeSet<String>,
 }
 
 /// Where things are read from.
@@ -139,12 +147,9 @@ impl Found {
     fn add(&mut self, files: &Files, delivery: &Delivery, update: Update) {
         let noted = self.noted.take();
         let repository: Option<Repository> = update.image.parse().ok();
-        let is_below = |prefix: &str| repository.as_ref().is_some_and(|image| image.is_below(prefix));
         let goes = |index: usize| {
-            let known = &self.tenants[index];
-            let is_other =
-                |registry: &Registry| is_below(&registry.prefix) && Some(registry) != noted.as_ref();
-            self.batches[index].delivery == *delivery && !known.iter().any(is_other)
+            self.batches[index].delivery == *delivery
+                && self.tenants[index].admits(repository.as_ref(), noted.as_ref())
         };
         let of_files = self.by_files.entry(files.clone()).or_default();
         let index = match of_files.iter().find(|index| goes(**index)) {
@@ -156,12 +161,13 @@ impl Found {
                 of_files.push(self.batches.len());
                 let (files, delivery) = (files.clone(), delivery.clone());
                 self.batches.push(Batch { files, delivery, updates: vec![update] });
-                self.tenants.push(Vec::new());
+                self.tenants.push(Tenant::default());
                 self.batches.len() - 1
             }
         };
-        let known = &mut self.tenants[index];
-        known.extend(noted.filter(|noted| !known.contains(noted)));
+        let Tenant { registries, images } = &mut self.tenants[index];
+        registries.extend(noted.filter(|noted| !registries.contains(noted)));
+        images.extend(repository.map(|repository| repository.to_string()));
     }
 
     /// Has what is written into Applications themselves be a fault: it is in no file.
@@ -183,7 +189,8 @@ impl Found {
 
     /// The batches, each with what is particular to its registries, in a cluster.
     pub(crate) fn into_tenants(self) -> Vec<(Batch, Vec<Registry>)> {
-        self.batches.into_iter().zip(self.tenants).collect()
+        let tenants = self.tenants.into_iter().map(|tenant| tenant.registries);
+        self.batches.into_iter().zip(tenants).collect()
     }
 
     /// Begins to read an image: what was noted for one that came to nothing is for no other.
@@ -224,6 +231,24 @@ impl Found {
         if self.said.insert(fault.to_string()) {
             self.faults.push(fault);
         }
+    }
+}
+
+impl Tenant {
+    /// Whether an image goes with those that are there: none is asked for with what is said for others.
+    fn admits(&self, image: Option<&Repository>, noted: Option<&Registry>) -> bool {
+        let is_below = |prefix: &str| image.is_some_and(|image| image.is_below(prefix));
+        let is_other = |known: &Registry| is_below(&known.prefix) && Some(known) != noted;
+        let is_new = |noted: &&Registry| !self.registries.contains(noted);
+        !self.registries.iter().any(is_other)
+            && !noted.filter(is_new).is_some_and(|it| self.has_below(&it.prefix))
+    }
+
+    /// Whether an image is there that settings of this prefix are for.
+    fn has_below(&self, prefix: &str) -> bool {
+        let below = format!("{prefix}/");
+        let mut after = self.images.range(below.clone()..);
+        self.images.contains(prefix) || after.next().is_some_and(|image| image.starts_with(&below))
     }
 }
 
