@@ -32,7 +32,7 @@ use crate::gate::Gate;
 use crate::registries::{self, SharedClient};
 use crate::round::Round;
 use crate::trust::Keyring;
-use crate::work::{Batch, Files, Update};
+use crate::work::{Batch, Delivery, Files, Owner, OwnerKind, Update};
 
 /// How many of the repositories that are written for one document are at it at once.
 const SIDE_BY_SIDE: usize = 4;
@@ -299,11 +299,35 @@ impl Rounds {
             (Files::Nowhere, _) => return Ok(Delivered::nothing(round.plan(&batch, &NoFiles))),
             _ => {}
         }
-        work.reach(self.cluster.as_ref(), with_request, gate, now)?.on_server(|server| match self.is_dry {
-            true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
-            false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
-        })
+        let reach = work.reach(self.cluster.as_ref(), with_request, gate, now).map_err(Failed::from);
+        let delivered = reach.and_then(|reach| {
+            reach.on_server(|server| match self.is_dry {
+                true => Ok(Delivered::nothing(deliver::preview(&planner, delivery, server)?)),
+                false => deliver::deliver(&planner, delivery, server, &mut waiting, with_request),
+            })
+        });
+        if let (Err(_), Some(cluster)) = (&delivered, &self.cluster) {
+            tell_policies(cluster, &round, updates);
+        }
+        delivered
     }
+}
+
+/// Policies of Flux say what they choose whether or not that can be written.
+fn tell_policies(cluster: &Cluster, round: &Round<'_>, updates: &[Update]) {
+    let chooses = |owner: &Owner| matches!(owner.kind, OwnerKind::ImagePolicy | OwnerKind::ImageRepository);
+    let mut updates = updates.to_vec();
+    for update in &mut updates {
+        update.owners.retain(chooses);
+        update.spots.clear();
+    }
+    updates.retain(|update| !update.owners.is_empty());
+    if updates.is_empty() {
+        return;
+    }
+    let batch = Batch { files: Files::Nowhere, delivery: Delivery::default(), updates };
+    let plan = round.plan(&batch, &NoFiles);
+    cluster.witness.delivered(&batch.updates, Ok(&Delivered::nothing(plan)));
 }
 
 impl Job for Rounds {
