@@ -42,7 +42,7 @@ pub(super) fn begin(mut settings: Settings, manner: Manner<'_>) -> Result<Begun>
     let around =
         Surroundings { gate, switchboard, roster, health, metrics, cache: cached, fresh_for, random };
     let (site, presence) = Site::connect(settings, &around)?;
-    let cluster = site.cluster(&around);
+    let cluster = site.cluster();
     let vault = Arc::clone(&cluster.vault);
     let client = ClientPool::new(cache, fresh_for).client_for(&[])?;
     let make_job = move |place: String, mailbox: Mailbox| -> Box<dyn Job> {

@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::resolve::{Resolved, Resolver};
+use super::status::{Fault, Subject};
 use super::watch::Store;
 use super::witness::Reporter;
 use super::{Letter, Mailbox, Witness as _};
@@ -28,7 +29,7 @@ use crate::daemon::{Job, Roster, Switchboard};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gate::{Gate, Hold};
 use crate::registries::{self, ClientPool};
-use crate::work::Batch;
+use crate::work::{Batch, Owner, OwnerKind};
 
 /// What changes together is resolved together.
 const TOGETHER: Duration = Duration::from_millis(150);
@@ -80,6 +81,11 @@ impl Controller {
             while !self.gate.is_stopped() {
                 if self.store.changed.take_down(TICK) && !self.gate.pause(TOGETHER) {
                     self.catch_up();
+                    // Only now, as others may be who asks registries. Who depends on what has changed is not known, and a look
+                    // that finds nothing new costs little.
+                    if self.store.ground.take_down(Duration::ZERO) {
+                        self.switchboard.ring_for_ground();
+                    }
                 }
                 self.mind_the_api();
             }
@@ -124,15 +130,16 @@ impl Controller {
 
     /// Gives jobs what they have to do; the new ones are returned.
     fn assign(&mut self, resolved: Resolved) -> Vec<Box<dyn Job>> {
-        let Resolved { places, subjects, warnings } = resolved;
-        let updates = places.values().flatten().flat_map(|(batch, _)| &batch.updates);
-        self.reporter.resolved(subjects, updates);
+        let Resolved { places, mut subjects, warnings } = resolved;
+        let letters = places.into_iter().map(|(place, batches)| (place, self.letter(batches, &mut subjects)));
+        let letters: BTreeMap<String, Letter> = letters.collect();
+        let works = letters.values().flat_map(|letter| &letter.works);
+        self.reporter.resolved(subjects, works.flat_map(|(config, _)| &config.batch.updates));
         self.warn(&warnings);
-        let gone = self.posts.extract_if(.., |place, _| !places.contains_key(place));
+        let gone = self.posts.extract_if(.., |place, _| !letters.contains_key(place));
         gone.for_each(|(place, _)| self.roster.end(&place));
         let mut new = Vec::new();
-        for (place, batches) in places {
-            let letter = self.letter(batches);
+        for (place, letter) in letters {
             match self.posts.get(&place) {
                 Some(mailbox) => {
                     put(mailbox, letter);
@@ -156,8 +163,8 @@ impl Controller {
         self.warned = now;
     }
 
-    /// What a job is told. What is wrong with a registry's settings leaves out who says it.
-    fn letter(&self, batches: Vec<(Batch, Vec<Registry>)>) -> Letter {
+    /// What a job is told. What is wrong with a registry's settings leaves out who says it, and is for them to hear.
+    fn letter(&self, batches: Vec<(Batch, Vec<Registry>)>, subjects: &mut [Subject]) -> Letter {
         let mut letter = Letter::default();
         for (mut batch, own) in batches {
             batch.delivery.fill_from(&self.defaults.batch.delivery);
@@ -170,7 +177,11 @@ impl Controller {
                     };
                     letter.works.push((config, client));
                 }
-                Err(error) => letter.remarks.faults.push(error),
+                Err(error) => {
+                    let owners = batch.updates.iter().flat_map(|update| &update.owners);
+                    tell(subjects, &owners.collect(), &error);
+                    letter.remarks.faults.push(error);
+                }
             }
         }
         letter
@@ -206,6 +217,17 @@ impl Controller {
             Ok(Err(kube::Error::Api(status))) => status.code < 500,
             Ok(Err(_)) | Err(_) => false,
         }
+    }
+}
+
+/// Has objects say what is wrong with what they say of a registry. What writes their images has no part in it.
+fn tell(subjects: &mut [Subject], owners: &BTreeSet<&Owner>, error: &Error) {
+    let is_told = |subject: &&mut Subject| {
+        owners.contains(&subject.owner) && subject.owner.kind != OwnerKind::ImageUpdateAutomation
+    };
+    for subject in subjects.iter_mut().filter(is_told) {
+        let is_known = subject.faults.iter().any(|fault| fault.error.message() == error.message());
+        subject.faults.extend((!is_known).then(|| Fault { field: None, error: error.clone() }));
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug};
 use std::future::Future;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,10 +38,13 @@ pub(super) struct Secrets {
 
 /// What was asked for.
 struct Asked {
-    /// Kinds with names; a name that is empty stands for all of the namespace.
-    names: Mutex<BTreeSet<(&'static str, Named)>>,
+    /// Kinds with names, in the version that was read, which is empty where there was none; a name that is empty stands for
+    /// all of the namespace.
+    names: Mutex<BTreeMap<(&'static str, Named), String>>,
     /// Kinds and namespaces that are watched.
     watched: Mutex<BTreeSet<(&'static str, String)>>,
+    /// How often any of it has changed.
+    changes: AtomicU64,
     /// Rings when any of it has changed.
     ring: Box<dyn Fn() + Send + Sync>,
 }
@@ -54,7 +58,8 @@ impl Debug for Secrets {
 impl Secrets {
     /// Nothing was asked for yet.
     pub(super) fn new(client: Client, handle: Handle, ring: Box<dyn Fn() + Send + Sync>) -> Self {
-        let asked = Asked { names: Mutex::default(), watched: Mutex::default(), ring };
+        let (names, watched, changes) = (Mutex::default(), Mutex::default(), AtomicU64::new(0));
+        let asked = Asked { names, watched, changes, ring };
         Self { client, handle, asked: Arc::new(asked) }
     }
 
@@ -69,11 +74,17 @@ impl Secrets {
             + Sync
             + 'static,
     {
-        lock(&self.asked.names).insert((kind, id.clone()));
+        lock(&self.asked.names).entry((kind, id.clone())).or_default();
         if lock(&self.asked.watched).insert((kind, id.namespace.clone())) {
             let api: Api<PartialObjectMeta<K>> = Api::namespaced(self.client.clone(), &id.namespace);
             self.handle.spawn(follow(kind, id.namespace.clone(), api, Arc::clone(&self.asked)));
         }
+    }
+
+    /// Notes in which version something was read; nothing where there is none.
+    fn was_read(&self, kind: &'static str, id: &Named, read: Option<&impl kube::ResourceExt>) {
+        let version = read.and_then(kube::ResourceExt::resource_version).unwrap_or_default();
+        lock(&self.asked.names).insert((kind, id.clone()), version);
     }
 
     fn wait<T>(&self, what: &str, answer: impl Future<Output = kube::Result<T>>) -> Result<T> {
@@ -93,7 +104,9 @@ impl Vault for Secrets {
         self.depends_on::<Secret>("Secret", id);
         let api: Api<Secret> = Api::namespaced(self.client.clone(), &id.namespace);
         let what = format!("the Secret `{}/{}`", id.namespace, id.name);
-        Ok(self.wait(&what, api.get_opt(&id.name))?.map(kept))
+        let found = self.wait(&what, api.get_opt(&id.name))?;
+        self.was_read("Secret", id, found.as_ref());
+        Ok(found.map(kept))
     }
 
     fn config_map(&self, id: &Named) -> Result<Option<Kept>> {
@@ -101,6 +114,7 @@ impl Vault for Secrets {
         let api: Api<ConfigMap> = Api::namespaced(self.client.clone(), &id.namespace);
         let what = format!("the ConfigMap `{}/{}`", id.namespace, id.name);
         let found = self.wait(&what, api.get_opt(&id.name))?;
+        self.was_read("ConfigMap", id, found.as_ref());
         Ok(found.map(|map| {
             let texts = map.data.unwrap_or_default().into_iter().map(|(key, text)| (key, text.into_bytes()));
             let bytes = map.binary_data.unwrap_or_default().into_iter().map(|(key, bytes)| (key, bytes.0));
@@ -126,6 +140,10 @@ impl Vault for Secrets {
             let secrets = account.image_pull_secrets.unwrap_or_default();
             secrets.into_iter().map(|secret| secret.name).filter(|name| !name.is_empty()).collect()
         }))
+    }
+
+    fn changes(&self) -> u64 {
+        self.asked.changes.load(Ordering::Relaxed)
     }
 }
 
@@ -157,7 +175,7 @@ fn refused(what: &str, error: &kube::Error) -> Error {
     }
 }
 
-/// Rings for each change of what was asked for; what is there already when the watch begins is no change.
+/// Rings for each change of what was asked for; what is as it was read when the watch begins is no change.
 async fn follow<K>(kind: &'static str, namespace: String, api: Api<PartialObjectMeta<K>>, asked: Arc<Asked>)
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + Sync + 'static,
@@ -175,7 +193,10 @@ where
             }
             Ok(Event::InitDone) => {
                 let now = std::mem::take(&mut listed);
-                let changed = known.as_ref().map(|known| differing(known, &now)).unwrap_or_default();
+                let changed = match &known {
+                    Some(known) => differing(known, &now),
+                    None => asked.differing(kind, &namespace, &now),
+                };
                 known = Some(now);
                 changed
             }
@@ -191,12 +212,27 @@ where
         };
         let is_asked = |name: String| {
             let names = lock(&asked.names);
-            let has = |name: String| names.contains(&(kind, Named { namespace: namespace.clone(), name }));
+            let has =
+                |name: String| names.contains_key(&(kind, Named { namespace: namespace.clone(), name }));
             has(String::new()) || has(name)
         };
         if changed.into_iter().any(is_asked) {
+            asked.changes.fetch_add(1, Ordering::Relaxed);
             (asked.ring)();
         }
+    }
+}
+
+impl Asked {
+    /// The names of a namespace that have changed between being read and being watched.
+    fn differing(&self, kind: &str, namespace: &str, now: &BTreeMap<String, String>) -> Vec<String> {
+        let names = lock(&self.names);
+        let of_namespace = names
+            .iter()
+            .filter(|((known, id), _)| *known == kind && id.namespace == namespace && !id.name.is_empty());
+        let other =
+            of_namespace.filter(|((_, id), version)| now.get(&id.name).unwrap_or(&String::new()) != *version);
+        other.map(|((_, id), _)| id.name.clone()).collect()
     }
 }
 

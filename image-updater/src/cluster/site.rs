@@ -115,10 +115,9 @@ impl Site {
     }
 
     /// The cluster as rounds see it.
-    pub(crate) fn cluster(&self, around: &Surroundings<'_>) -> Cluster {
-        let switchboard = around.switchboard.clone();
-        // Who depends on what has changed is not known, and a look that finds nothing new costs little.
-        let ring = move || switchboard.ring_for_ground();
+    pub(crate) fn cluster(&self) -> Cluster {
+        let store = Arc::clone(&self.store);
+        let ring = move || store.ground_moved();
         let secrets = Secrets::new(self.client.clone(), self.runtime.clone(), Box::new(ring));
         let known: Arc<dyn Known> = Arc::clone(&self.store) as _;
         let applications = LiveApplications::new(self.runtime.clone(), self.client.clone(), known);

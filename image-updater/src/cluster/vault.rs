@@ -35,6 +35,11 @@ pub(crate) trait Vault: fmt::Debug + Send + Sync {
     /// # Errors
     /// As for a Secret.
     fn pull_secrets(&self, account: &Named) -> Result<Option<Vec<String>>>;
+
+    /// How often something that was asked for has changed since, as far as that is noticed.
+    fn changes(&self) -> u64 {
+        0
+    }
 }
 
 /// What is in a Secret or a ConfigMap.

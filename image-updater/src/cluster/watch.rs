@@ -184,6 +184,8 @@ pub(super) struct Store {
     passes_denied: bool,
     /// Raised when anything has changed.
     pub(super) changed: Flag,
+    /// Raised with it when what objects name has changed, such as a Secret.
+    pub(super) ground: Flag,
     /// Since when the API has not answered.
     away: Mutex<Option<Instant>>,
 }
@@ -202,7 +204,8 @@ impl Store {
     fn new(kinds: impl Iterator<Item = &'static Kind>, passes_denied: bool) -> Self {
         let slot = |kind| Slot { kind, objects: BTreeMap::new(), is_synced: false, is_denied: false };
         let slots = Mutex::new(kinds.map(slot).collect());
-        Self { slots, passes_denied, changed: Flag::default(), away: Mutex::default() }
+        let (changed, ground, away) = (Flag::default(), Flag::default(), Mutex::default());
+        Self { slots, passes_denied, changed, ground, away }
     }
 
     /// All objects; nothing before every watch has seen all of its own once. Of a source of which we may not see all
@@ -217,6 +220,12 @@ impl Store {
             slots.iter().filter(|slot| slot.is_denied).flat_map(|slot| slot.kind.sources).copied().collect();
         let counts = |slot: &&Slot| slot.kind.sources.iter().any(|source| !denied.contains(source));
         Some(slots.iter().filter(counts).flat_map(|slot| slot.objects.values().cloned()).collect())
+    }
+
+    /// What objects name, such as a Secret, is other than it was.
+    pub(super) fn ground_moved(&self) {
+        self.ground.raise();
+        self.changed.raise();
     }
 
     /// Whether every watch has seen all of its own once.

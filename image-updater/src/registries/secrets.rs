@@ -53,8 +53,8 @@ pub(super) struct SecretSource {
     pub(super) place: Place,
 }
 
-/// What was read a moment ago.
-struct Fresh<K, V>(Mutex<HashMap<K, (Instant, V)>>);
+/// What was read a moment ago, and after how many changes.
+struct Fresh<K, V>(Mutex<HashMap<K, (Instant, u64, V)>>);
 
 /// How TLS is spoken.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Secrets {
     }
 
     fn secret(&self, id: &Named) -> Result<Option<Kept>> {
-        self.secrets.get(id, || self.vault.secret(id))
+        self.secrets.get(id, self.vault.changes(), || self.vault.secret(id))
     }
 
     /// A Secret that has to be there, as it is now: clients are made by it, and made anew when it has changed.
@@ -155,7 +155,8 @@ impl SecretSource {
     /// Pull secrets of a ServiceAccount that are not there are passed over, as the kubelet does.
     fn of_account(&self, id: &Named) -> registry::Result<PullSecrets> {
         let secrets = &self.secrets;
-        let names = secrets.accounts.get(id, || secrets.vault.pull_secrets(id));
+        let changes = secrets.vault.changes();
+        let names = secrets.accounts.get(id, changes, || secrets.vault.pull_secrets(id));
         let names = names.map_err(|error| self.missing(error.message()))?;
         let names = names.ok_or_else(|| self.missing("it does not exist"))?;
         let mut all = Vec::new();
@@ -198,16 +199,17 @@ impl CredentialSource for SecretSource {
 }
 
 impl<K: Clone + Eq + Hash, V: Clone> Fresh<K, V> {
-    fn get(&self, key: &K, read: impl FnOnce() -> Result<V>) -> Result<V> {
+    fn get(&self, key: &K, changes: u64, read: impl FnOnce() -> Result<V>) -> Result<V> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, value)) = lock().get(key).filter(|(since, _)| since.elapsed() < FRESH_FOR) {
+        let is_fresh = |since: &Instant, known: u64| since.elapsed() < FRESH_FOR && known == changes;
+        if let Some((_, _, value)) = lock().get(key).filter(|(since, known, _)| is_fresh(since, *known)) {
             return Ok(value.clone());
         }
         // Others may read meanwhile.
         let value = read()?;
         let mut known = lock();
-        known.retain(|_, (since, _)| since.elapsed() < FRESH_FOR);
-        known.insert(key.clone(), (Instant::now(), value.clone()));
+        known.retain(|_, (since, known, _)| is_fresh(since, *known));
+        known.insert(key.clone(), (Instant::now(), changes, value.clone()));
         Ok(value)
     }
 
@@ -235,7 +237,7 @@ fn unusable(id: &Named, reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     use super::*;
 
@@ -244,6 +246,7 @@ mod tests {
     struct Cluster {
         secrets: Vec<(&'static str, &'static str, &'static str)>,
         reads: AtomicUsize,
+        changes: AtomicU64,
     }
 
     impl fmt::Debug for Cluster {
@@ -273,6 +276,10 @@ mod tests {
         fn pull_secrets(&self, account: &Named) -> Result<Option<Vec<String>>> {
             let names = ["gone", "legacy", "json"].map(str::to_owned);
             Ok((account.name == "puller").then(|| names.to_vec()))
+        }
+
+        fn changes(&self) -> u64 {
+            self.changes.load(Ordering::Relaxed)
         }
     }
 
@@ -318,6 +325,9 @@ mod tests {
         source(Place::PullSecret(named("json"))).forget(&you);
         found(Place::PullSecret(named("json")));
         assert_eq!(reads(), before + 1, "it may have been changed");
+        cluster.changes.fetch_add(1, Ordering::Relaxed);
+        found(Place::PullSecret(named("json")));
+        assert_eq!(reads(), before + 2, "it has been changed, or another one");
     }
 
     #[test]
