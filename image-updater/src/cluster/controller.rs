@@ -23,7 +23,7 @@ use super::resolve::{Resolved, Resolver};
 use super::status::{Fault, Subject};
 use super::watch::Store;
 use super::witness::Reporter;
-use super::{Letter, Mailbox, Witness as _};
+use super::{Letter, Mailbox};
 use crate::config::{Config, Registry};
 use crate::daemon::{Job, Roster, Switchboard};
 use crate::error::{Error, ErrorKind, Result};

@@ -94,7 +94,4 @@ pub(crate) trait Applications: fmt::Debug + Send + Sync {
 pub(crate) trait Witness: fmt::Debug + Send + Sync {
     /// A round over these images is over.
     fn delivered(&self, updates: &[Update], outcome: Result<&Delivered, &Failed>);
-
-    /// Waits until the objects were told all that is new, but no longer than a program may take to end.
-    fn settle(&self);
 }

@@ -19,7 +19,7 @@ use super::secrets::Secrets;
 use super::settings::{Election, Settings, Source};
 use super::watch::{Store, watch};
 use super::witness::Reporter;
-use super::{Cluster, Vault, Witness as _};
+use super::{Cluster, Vault};
 use crate::change::Named;
 use crate::config::{Config, RegistriesConf};
 use crate::daemon::{Health, Metrics, Roster, Switchboard};

@@ -70,6 +70,14 @@ impl Reporter {
         writer.mark(touched);
     }
 
+    /// Waits until the objects were told all that is new, but no longer than a program may take to end.
+    pub(crate) fn settle(&self) {
+        let deadline = Instant::now() + FAREWELL;
+        while !self.shared.is_settled() && Instant::now() < deadline {
+            thread::sleep(LOOK);
+        }
+    }
+
     /// Writes for as long as it is let.
     pub(crate) async fn run(self, client: kube::Client) {
         let events = self.shared.events.send(&client, &self.shared.gate);
@@ -110,13 +118,6 @@ impl Witness for Reporter {
         let mut troubles = lock(troubles);
         for (owner, news) in &news {
             events.extend(troubles.notices(owner, news));
-        }
-    }
-
-    fn settle(&self) {
-        let deadline = Instant::now() + FAREWELL;
-        while !self.shared.is_settled() && Instant::now() < deadline {
-            thread::sleep(LOOK);
         }
     }
 }
