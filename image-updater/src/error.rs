@@ -21,7 +21,7 @@ pub enum ErrorKind {
 
 /// What it is about, where that matters to who is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// Nothing in particular: something says what it may not.
     #[default]
     Invalid,

@@ -116,7 +116,7 @@ mod tests {
             let data: BTreeMap<String, Secret<Vec<u8>>> =
                 data.map(|(key, text)| (key.to_owned(), Secret::new(text.as_bytes().to_vec()))).into();
             let is_it = id.namespace == "signing" && id.name == "cosign";
-            Ok(is_it.then(|| Kept { id: id.clone(), kind: "Opaque".to_owned(), data }))
+            Ok(is_it.then(|| Kept { id: id.clone(), data }))
         }
 
         fn config_map(&self, _: &Named) -> Result<Option<Kept>> {

@@ -257,12 +257,12 @@ impl Rounds {
         groups.into_iter().map(|(_, group)| group).collect()
     }
 
-    fn round(&self, work: &Work, updates: Vec<Update>, call: &Call<'_>) {
+    fn round(&self, work: &Work, updates: &[Update], call: &Call<'_>) {
         let started = Instant::now();
         let gate = call.gate.sibling();
-        let outcome = self.deliver(work, &updates, &gate, call);
+        let outcome = self.deliver(work, updates, &gate, call);
         if let Some(cluster) = &self.cluster {
-            cluster.witness.delivered(&updates, outcome.as_ref());
+            cluster.witness.delivered(updates, outcome.as_ref());
         }
         (call.record)(&work.repository_name(), outcome, started.elapsed());
         // Only now: what was pushed is noted.
@@ -378,7 +378,7 @@ impl Job for Rounds {
         let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).next();
         let work = || {
             while let Some(group) = next() {
-                group.into_iter().for_each(|(work, updates)| self.round(work, updates, call));
+                group.into_iter().for_each(|(work, updates)| self.round(work, &updates, call));
             }
         };
         thread::scope(|scope| {

@@ -140,7 +140,7 @@ mod tests {
         })
     }
 
-    fn updater(name: &str, spec: Value) -> Value {
+    fn updater(name: &str, spec: &Value) -> Value {
         json!({
             "apiVersion": "argocd-image-updater.argoproj.io/v1alpha1", "kind": "ImageUpdater",
             "metadata": {"namespace": "argocd", "name": name, "generation": 3}, "spec": spec,
@@ -167,7 +167,7 @@ mod tests {
         let resolved = resolve(
             Shard::Whole,
             vec![
-                updater("all", images("*", &["nginx:1.x", "redis:7.x"])),
+                updater("all", &images("*", &["nginx:1.x", "redis:7.x"])),
                 application(
                     "web",
                     &[
@@ -193,8 +193,8 @@ mod tests {
         let resolved = resolve(
             Shard::Whole,
             vec![
-                updater("one", images("web", &["nginx"])),
-                updater("two", images("w*", &["docker.io/library/nginx:1.x", "redis"])),
+                updater("one", &images("web", &["nginx"])),
+                updater("two", &images("w*", &["docker.io/library/nginx:1.x", "redis"])),
                 application("web", &["nginx:1.0", "redis:7"]),
             ],
         );
@@ -214,10 +214,10 @@ mod tests {
         let resolved = resolve(
             Shard::Whole,
             vec![
-                updater("right", images("web", &["nginx"])),
+                updater("right", &images("web", &["nginx"])),
                 updater(
                     "wrong",
-                    json!({"applicationRefs": [{"namePattern": "web", "images": [{"alias": "a b", "imageName": "x"}]}]}),
+                    &json!({"applicationRefs": [{"namePattern": "web", "images": [{"alias": "a b", "imageName": "x"}]}]}),
                 ),
                 application("web", &["nginx:1.0"]),
             ],
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn shards_share_out_by_who_says_what_there_is_to_do() {
         let objects = || -> Vec<Value> {
-            let updaters =
-                (0..8).map(|index| updater(&format!("u{index}"), images(&format!("web{index}"), &["nginx"])));
+            let updaters = (0..8)
+                .map(|index| updater(&format!("u{index}"), &images(&format!("web{index}"), &["nginx"])));
             let applications = (0..8).map(|index| application(&format!("web{index}"), &["nginx:1.0"]));
             updaters.chain(applications).collect()
         };
@@ -250,13 +250,30 @@ mod tests {
         );
     }
 
+    #[test]
+    fn what_is_ours_is_only_for_the_namespace_of_argo_cd() {
+        let mut spec = images("web", &["nginx"]);
+        spec["commonUpdateSettings"] = json!({"pullSecret": "env:GITHUB_WEBHOOK_SECRET"});
+        let objects = [updater("all", &spec), application("web", &["nginx:1.0"])];
+        let objects: Vec<Arc<Live>> = objects.into_iter().map(|object| Arc::new(seen(object))).collect();
+        for (argocd, places) in [("argocd", 1), ("elsewhere", 0)] {
+            let resolver =
+                Resolver { argocd_namespace: argocd.to_owned(), shard: Shard::Whole, has_annotations: true };
+            let resolved = resolver.resolve(&objects);
+            assert_eq!(resolved.places.len(), places, "{argocd}");
+            let causes: Vec<Cause> =
+                subject(&resolved, "all").faults.iter().map(|fault| fault.error.cause()).collect();
+            assert_eq!(causes, vec![Cause::Denied; 1 - places]);
+        }
+    }
+
     /// Who may write a resource of their own namespace is not let to use what another has of a registry.
     #[test]
     fn what_one_says_of_a_registry_is_not_for_the_images_of_others() {
         let with_secret = |name: &str, secret: &str| {
             let mut spec = images(name, &["registry.test/a"]);
             spec["commonUpdateSettings"] = json!({"pullSecret": secret});
-            updater(name, spec)
+            updater(name, &spec)
         };
         let resolved = resolve(
             Shard::Whole,
@@ -266,7 +283,7 @@ mod tests {
                 application("zero", &["registry.test/a:1"]),
                 with_secret("one", "env:ONE"),
                 with_secret("two", "env:TWO"),
-                updater("three", images("three", &["registry.test/a"])),
+                updater("three", &images("three", &["registry.test/a"])),
                 application("one", &["registry.test/a:1"]),
                 application("two", &["registry.test/a:1"]),
                 application("three", &["registry.test/a:1"]),

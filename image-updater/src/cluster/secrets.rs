@@ -119,7 +119,7 @@ impl Vault for Secrets {
             let texts = map.data.unwrap_or_default().into_iter().map(|(key, text)| (key, text.into_bytes()));
             let bytes = map.binary_data.unwrap_or_default().into_iter().map(|(key, bytes)| (key, bytes.0));
             let data = texts.chain(bytes).map(|(key, bytes)| (key, registry::Secret::new(bytes)));
-            Kept { id: id.clone(), kind: String::new(), data: data.collect() }
+            Kept { id: id.clone(), data: data.collect() }
         }))
     }
 
@@ -150,11 +150,7 @@ impl Vault for Secrets {
 fn kept(secret: Secret) -> Kept {
     let id = Named { namespace: secret.namespace().unwrap_or_default(), name: secret.name_any() };
     let data: BTreeMap<_, _> = secret.data.unwrap_or_default();
-    Kept {
-        id,
-        kind: secret.type_.unwrap_or_default(),
-        data: data.into_iter().map(|(key, bytes)| (key, registry::Secret::new(bytes.0))).collect(),
-    }
+    Kept { id, data: data.into_iter().map(|(key, bytes)| (key, registry::Secret::new(bytes.0))).collect() }
 }
 
 fn refused(what: &str, error: &kube::Error) -> Error {

@@ -47,8 +47,6 @@ pub(crate) trait Vault: fmt::Debug + Send + Sync {
 pub(crate) struct Kept {
     /// Which one.
     pub(crate) id: Named,
-    /// What kind of Secret: `kubernetes.io/dockerconfigjson`; nothing for a ConfigMap.
-    pub(crate) kind: String,
     /// What is in it.
     pub(crate) data: BTreeMap<String, Secret<Vec<u8>>>,
 }

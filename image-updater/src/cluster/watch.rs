@@ -341,9 +341,9 @@ impl Watch {
         }
     }
 
-    fn api<K: Resource<DynamicType = ApiResource>>(&self, resource: &ApiResource) -> Api<K>
+    fn api<K>(&self, resource: &ApiResource) -> Api<K>
     where
-        K: Resource<Scope = kube::core::DynamicResourceScope>,
+        K: Resource<DynamicType = ApiResource, Scope = kube::core::DynamicResourceScope>,
     {
         match &self.namespace {
             Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, resource),
@@ -452,7 +452,7 @@ pub(super) fn application(application: &Application) -> Live {
     let ours: HashMap<&String, &String> =
         annotations.filter(|(key, _)| KEPT.iter().any(|kept| key.starts_with(kept))).collect();
     let rest = json!({ "spec": application.spec, "status": application.status });
-    live(&KINDS[0], &application.metadata, json!(ours), rest)
+    live(&KINDS[0], &application.metadata, &ours, rest)
 }
 
 pub(super) fn dynamic(kind: &'static Kind, object: &DynamicObject) -> Live {
@@ -461,11 +461,16 @@ pub(super) fn dynamic(kind: &'static Kind, object: &DynamicObject) -> Live {
     let annotations = object.metadata.annotations.iter().flatten();
     // What kubectl keeps there is the whole object once more.
     let kept: HashMap<&String, &String> = annotations.filter(|(key, _)| !key.starts_with(KUBECTL)).collect();
-    live(kind, &object.metadata, json!(kept), rest)
+    live(kind, &object.metadata, &kept, rest)
 }
 
 /// The text of an object is JSON, which is YAML.
-fn live(kind: &'static Kind, metadata: &ObjectMeta, annotations: Value, mut rest: Value) -> Live {
+fn live(
+    kind: &'static Kind,
+    metadata: &ObjectMeta,
+    annotations: &HashMap<&String, &String>,
+    mut rest: Value,
+) -> Live {
     let api = kind.api();
     let id = id(metadata);
     let labels = metadata.labels.clone().unwrap_or_default();

@@ -70,6 +70,11 @@ impl Credentials {
         }
     }
 
+    /// Whether they are of this program: what it is told by its surroundings, a file, or a program that it runs.
+    pub(crate) fn is_local(&self) -> bool {
+        !matches!(self, Self::Provider(_)) && self.in_cluster().is_none()
+    }
+
     /// The object of a cluster that they are kept in, if they are.
     pub(crate) fn in_cluster(&self) -> Option<&Named> {
         match self {

@@ -262,7 +262,7 @@ mod tests {
             let value = |value: &str| Secret::new(value.as_bytes().to_vec());
             let data: BTreeMap<_, _> =
                 of_name.map(|(_, key, text)| ((*key).to_owned(), value(text))).collect();
-            Ok((!data.is_empty()).then(|| Kept { id: id.clone(), kind: "Opaque".to_owned(), data }))
+            Ok((!data.is_empty()).then(|| Kept { id: id.clone(), data }))
         }
 
         fn config_map(&self, _: &Named) -> Result<Option<Kept>> {
@@ -313,8 +313,8 @@ mod tests {
         let source = |place| SecretSource { secrets: Arc::clone(&secrets), place };
         let found = |place| source(place).find_all("quay.io", "team/app").unwrap();
         let (me, you) = (Credential::basic("me", "pw"), Credential::basic("you", "pw"));
-        assert_eq!(found(Place::PullSecret(named("json"))), [me.clone()]);
-        assert_eq!(found(Place::PullSecret(named("legacy"))), [you.clone()]);
+        assert_eq!(found(Place::PullSecret(named("json"))), std::slice::from_ref(&me));
+        assert_eq!(found(Place::PullSecret(named("legacy"))), std::slice::from_ref(&you));
         assert_eq!(found(key("plain", "login")), [Credential::basic("they", "pw")]);
         // One that fits better comes first, and one that is not there is passed over.
         assert_eq!(found(Place::ServiceAccount(named("puller"))), [you.clone(), me]);

@@ -25,7 +25,7 @@ struct Memory {
 fn kept(name: &str, data: &[(&str, &str)]) -> Kept {
     let id = Named { namespace: "argocd".to_owned(), name: name.to_owned() };
     let data = data.iter().map(|(key, value)| ((*key).to_owned(), Secret::new(value.as_bytes().to_vec())));
-    Kept { id, kind: "Opaque".to_owned(), data: data.collect::<BTreeMap<_, _>>() }
+    Kept { id, data: data.collect::<BTreeMap<_, _>>() }
 }
 
 impl Memory {

@@ -145,6 +145,15 @@ impl Claim<'_> {
         let place = |error: Error| error.at(self.said.at(*start));
         let NamedSource { registry, credentials } = NamedSource::parse(value).map_err(place)?;
         let own = &self.said.id.namespace;
+        // A variable may hold anything of ours, and a program runs with our rights.
+        if credentials.is_local() && found.live.as_ref() != Some(own) {
+            let message =
+                format!("`{value}` is of the image updater itself, and not for the namespace `{own}`");
+            let error = self.said.refuse(*start, message).caused_by(Cause::Denied);
+            return Err(
+                error.hint("name a Secret of that namespace: only Argo CD's own may use what is ours")
+            );
+        }
         if let Some(secret) = credentials.in_cluster().filter(|secret| secret.namespace != *own) {
             let message = format!("the Secret `{secret}` is not in the namespace `{own}`");
             let error = self.said.refuse(*start, message).caused_by(Cause::Denied);
