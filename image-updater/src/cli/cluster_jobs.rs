@@ -50,8 +50,8 @@ pub(super) fn begin(mut settings: Settings, manner: Manner<'_>) -> Result<Begun>
         let (client, recorded) = (Arc::clone(&client), recorded.clone());
         Box::new(Rounds::new(source, client, recorded, fresh_for, is_dry, Some(cluster.clone())))
     };
-    let mut controller = site.controller(&around, vault, Box::new(make_job))?;
+    let mut controller = site.controller(&around, Arc::clone(&vault), Box::new(make_job))?;
     let jobs = if once { controller.jobs()? } else { Vec::new() };
     controller.run()?;
-    Ok((jobs, Some(presence)))
+    Ok(Begun { jobs, vault: Some(vault), presence: Some(presence) })
 }

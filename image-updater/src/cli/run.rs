@@ -15,6 +15,7 @@ use super::rounds::{Rounds, Source};
 use super::webhook_flags::{TYPES, WebhookFlags};
 use super::work::{cache, recorded};
 use crate::audit::AuditLog;
+use crate::cluster::Vault;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
 use crate::daemon::{self, Health, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
@@ -123,10 +124,11 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     let cluster = arguments.cluster.read(variables)?;
     let (format, level) = arguments.logs(variables)?;
     daemon::start_logs(format, level)?;
-    let (of_cluster, presence) = of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
-    let of_cluster = Mutex::new(of_cluster);
+    let Begun { jobs: first, vault, presence } =
+        of_cluster(&arguments, interval, cluster, &settings, &gate, &switchboard)?;
+    let of_cluster = Mutex::new(first);
     let load = move || {
-        let mut jobs = jobs(&arguments, interval)?;
+        let mut jobs = jobs(&arguments, interval, vault.as_ref())?;
         // Those of a single round are there from the beginning.
         jobs.append(&mut of_cluster.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(jobs)
@@ -138,8 +140,15 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     ended
 }
 
-/// What is worked off of a cluster from the beginning, and our part in it.
-pub(super) type Begun = (Vec<Box<dyn Job>>, Option<Presence>);
+/// What is begun in a cluster, where one is meant.
+#[derive(Default)]
+pub(super) struct Begun {
+    /// What is worked off from the beginning.
+    pub(super) jobs: Vec<Box<dyn Job>>,
+    /// What is kept there, for a configuration that names it.
+    pub(super) vault: Option<Arc<dyn Vault>>,
+    pub(super) presence: Option<Presence>,
+}
 
 /// Begins to work off a cluster, where one is meant.
 #[cfg(feature = "kube")]
@@ -151,7 +160,7 @@ fn of_cluster(
     gate: &Gate,
     switchboard: &Switchboard,
 ) -> Result<Begun> {
-    let (Some(cluster), Some(roster)) = (cluster, &settings.roster) else { return Ok((Vec::new(), None)) };
+    let (Some(cluster), Some(roster)) = (cluster, &settings.roster) else { return Ok(Begun::default()) };
     let manner = super::cluster_jobs::Manner {
         gate,
         switchboard,
@@ -176,7 +185,7 @@ fn of_cluster(
     _: &Gate,
     _: &Switchboard,
 ) -> Result<Begun> {
-    Ok((Vec::new(), None))
+    Ok(Begun::default())
 }
 
 impl Arguments {
@@ -215,7 +224,11 @@ fn side_by_side(text: &str) -> Result<usize, String> {
 }
 
 /// What is to be worked off side by side.
-fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> {
+fn jobs(
+    arguments: &Arguments,
+    interval: Duration,
+    vault: Option<&Arc<dyn Vault>>,
+) -> Result<Vec<Box<dyn Job>>> {
     let sources = match (&*arguments.within, arguments.configuration()) {
         ([], None) => Vec::new(),
         ([], Some(path)) => {
@@ -232,7 +245,7 @@ fn jobs(arguments: &Arguments, interval: Duration) -> Result<Vec<Box<dyn Job>>> 
     let registries: Vec<Vec<Registry>> = sources.iter().map(registries).collect();
     let registries: Vec<&[Registry]> = registries.iter().map(Vec::as_slice).collect();
     let fresh_for = fresh_for(&sources, interval);
-    let clients = registries::shared_clients(&registries, cache().as_deref(), fresh_for, None)?;
+    let clients = registries::shared_clients(&registries, cache().as_deref(), fresh_for, vault)?;
     let job = |(source, client)| -> Box<dyn Job> {
         Box::new(Rounds::new(source, client, recorded.clone(), fresh_for, is_dry, None))
     };

@@ -12,8 +12,8 @@ use super::status::{Fault, Subject};
 use super::watch::Live;
 use crate::change::Named;
 use crate::config::Registry;
+use crate::dialect;
 use crate::dialect::field::field_at;
-use crate::dialect::{self, Found};
 use crate::error::{Error, Place};
 use crate::work::{Batch, Owner, OwnerKind};
 
@@ -46,50 +46,60 @@ impl Resolver {
         let texts: Vec<(String, String)> =
             staying.iter().map(|live| (live.path(), live.text.clone())).collect();
         let found = dialect::read_live(&texts, &self.argocd_namespace);
-        let mut subjects = self.subjects(&staying, &found);
-        subjects.extend(ending.into_iter().filter_map(|live| self.subject(live, Vec::new())));
-        let mut resolved = Resolved { warnings: found.warnings.clone(), subjects, ..Resolved::default() };
+        let (faults, warnings) = (found.faults.clone(), found.warnings.clone());
+        let mut resolved = Resolved { warnings, ..Resolved::default() };
+        // Who has images is told by whoever works off one of them.
+        let mut told: HashMap<Owner, bool> = HashMap::new();
         let labels: HashMap<(&str, &Named), &Arc<Live>> =
             staying.iter().map(|live| ((live.kind, &live.id), *live)).collect();
         for (mut batch, registries) in found.into_tenants() {
             batch.updates.retain(|update| {
                 let first = update.owners.first();
-                first.is_some_and(|owner| {
+                let is_ours = first.is_some_and(|owner| {
                     let live = labels.get(&(name_of(owner.kind), &owner.id));
                     let is_let = owner.kind != OwnerKind::Application || self.has_annotations;
                     is_let && live.is_some_and(|live| self.shard.owns(&live.id, &live.labels))
-                })
+                });
+                for owner in &update.owners {
+                    *told.entry(owner.clone()).or_default() |= is_ours;
+                }
+                is_ours
             });
             if batch.updates.is_empty() {
                 continue;
             }
             resolved.places.entry(batch.files.to_string()).or_default().push((batch, registries));
         }
+        let is_ours = |owner: &Owner, live: &Live| {
+            told.get(owner).copied().unwrap_or_else(|| self.shard.owns(&live.id, &live.labels))
+        };
+        resolved.subjects = subjects(&staying, &faults, &is_ours);
+        resolved.subjects.extend(subjects(&ending, &[], &is_ours));
         resolved
     }
+}
 
-    fn subjects(&self, staying: &[&Arc<Live>], found: &Found) -> Vec<Subject> {
-        let mut faults: HashMap<&str, Vec<&Error>> = HashMap::new();
-        for fault in &found.faults {
-            if let Some(Place { path, .. }) = fault.place() {
-                faults.entry(path).or_default().push(fault);
-            }
+/// The objects that are told how they do, and are ours to tell.
+fn subjects(
+    objects: &[&Arc<Live>],
+    faults: &[Error],
+    is_ours: &dyn Fn(&Owner, &Live) -> bool,
+) -> Vec<Subject> {
+    let mut by_path: HashMap<&str, Vec<&Error>> = HashMap::new();
+    for fault in faults {
+        if let Some(Place { path, .. }) = fault.place() {
+            by_path.entry(path).or_default().push(fault);
         }
-        let told = staying.iter().filter_map(|live| {
-            let path = live.path();
-            let faults = faults.get(path.as_str()).into_iter().flatten().map(|error| fault(error, live));
-            self.subject(live, faults.collect())
-        });
-        told.collect()
     }
-
-    /// An object that is told how it does, if it is one and of this shard.
-    fn subject(&self, live: &Live, faults: Vec<Fault>) -> Option<Subject> {
-        let kind = kind_of(live.kind)?;
+    let told = objects.iter().filter_map(|live| {
+        let (path, kind) = (live.path(), kind_of(live.kind)?);
+        let faults = by_path.get(path.as_str()).into_iter().flatten().map(|error| fault(error, live));
+        let faults: Vec<Fault> = faults.collect();
         // Of Applications there are thousands, and most of them have no say.
         let has_a_say = kind != OwnerKind::Application || !faults.is_empty();
-        (has_a_say && self.shard.owns(&live.id, &live.labels)).then(|| Subject {
-            owner: Owner { kind, id: live.id.clone() },
+        let owner = Owner { kind, id: live.id.clone() };
+        (has_a_say && is_ours(&owner, live)).then(|| Subject {
+            owner,
             api: live.api.clone(),
             generation: live.generation,
             requested_at: live.requested_at.clone(),
@@ -97,7 +107,8 @@ impl Resolver {
             is_going: live.is_ending,
             faults,
         })
-    }
+    });
+    told.collect()
 }
 
 fn fault(error: &Error, live: &Live) -> Fault {
@@ -267,6 +278,46 @@ mod tests {
         }
     }
 
+    /// A policy and its repository are told by who works off their automation, wherever they would be by themselves.
+    #[test]
+    fn each_object_of_flux_is_told_by_exactly_one_shard() {
+        let object = |group: &str, kind: &str, name: &str, spec: Value| {
+            json!({"apiVersion": format!("{group}.toolkit.fluxcd.io/v1"), "kind": kind,
+                   "metadata": {"namespace": "flux-system", "name": name}, "spec": spec})
+        };
+        let objects = || -> Vec<Value> {
+            let author = json!({"email": "flux@example.com"});
+            let git = json!({"commit": {"author": author}, "checkout": {"ref": {"branch": "main"}}});
+            let automation =
+                json!({"interval": "1m", "sourceRef": {"kind": "GitRepository", "name": "r"}, "git": git});
+            let source = json!({"url": "https://git.test/r.git", "interval": "1m"});
+            let images = (0..6).flat_map(|index| {
+                let name = format!("app{index}");
+                let policy =
+                    json!({"imageRepositoryRef": {"name": name}, "policy": {"semver": {"range": "1.x"}}});
+                let repository = json!({"image": format!("registry.test/{name}"), "interval": "1m"});
+                [
+                    object("image", "ImageRepository", &name, repository),
+                    object("image", "ImagePolicy", &name, policy),
+                ]
+            });
+            images
+                .chain([
+                    object("image", "ImageUpdateAutomation", "all", automation),
+                    object("source", "GitRepository", "r", source),
+                ])
+                .collect()
+        };
+        let told = |index| -> Vec<Owner> {
+            let resolved = resolve(Shard::Part { index, count: 3 }, objects());
+            resolved.subjects.into_iter().map(|subject| subject.owner).collect()
+        };
+        let parts: Vec<Vec<Owner>> = (0..3).map(told).collect();
+        let mut sizes: Vec<usize> = parts.iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes, [0, 0, 13], "the automation, six policies and six repositories: {parts:?}");
+    }
+
     /// Who may write a resource of their own namespace is not let to use what another has of a registry.
     #[test]
     fn what_one_says_of_a_registry_is_not_for_the_images_of_others() {
@@ -279,7 +330,7 @@ mod tests {
             Shard::Whole,
             vec![
                 // Whoever comes first.
-                updater("zero", images("zero", &["registry.test/a"])),
+                updater("zero", &images("zero", &["registry.test/a"])),
                 application("zero", &["registry.test/a:1"]),
                 with_secret("one", "env:ONE"),
                 with_secret("two", "env:TWO"),
