@@ -69,11 +69,13 @@ impl Bell {
     }
 
     /// What there is to do may be other than it was.
+    #[cfg(feature = "kube")]
     fn ring(&self) {
         lock(&self.state).news.is_other = true;
         self.gate.wake();
     }
 
+    #[cfg(feature = "kube")]
     fn ring_for_ground(&self) {
         lock(&self.state).news.is_ground_other = true;
         self.gate.wake();
@@ -149,12 +151,14 @@ impl Switchboard {
     }
 
     /// What there is to do for a repository may be other than it was.
+    #[cfg(feature = "kube")]
     pub(crate) fn ring(&self, repository: &str) {
         let bells = lock(&self.bells);
         bells.iter().filter(|(known, _)| known == repository).for_each(|(_, bell)| bell.ring());
     }
 
     /// What jobs rest on is other than it was, and who depends on it is not known: all look at everything.
+    #[cfg(feature = "kube")]
     pub(crate) fn ring_for_ground(&self) {
         lock(&self.bells).iter().for_each(|(_, bell)| bell.ring_for_ground());
     }
@@ -216,6 +220,13 @@ mod tests {
         assert!(!one.is_rung(false) && other.take().files.contains(&Some("c0ffee".to_owned())));
         switchboard.disconnect(&other);
         assert_eq!(push("main"), Rung::Nobody);
+    }
+
+    #[test]
+    #[cfg(feature = "kube")]
+    fn what_a_cluster_says_of_jobs_does_not_wait_and_what_they_rest_on_does() {
+        let switchboard = Switchboard::new(&Gate::default());
+        let one = bell(&switchboard, &[], "a");
         switchboard.ring_for_ground();
         assert!(one.is_rung(false) && !one.is_rung(true));
         switchboard.ring("a");
