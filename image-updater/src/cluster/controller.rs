@@ -67,6 +67,8 @@ pub(crate) struct Controller {
     /// What was said that may not be meant.
     pub(super) warned: BTreeSet<String>,
     pub(super) client: kube::Client,
+    /// Whether all is being looked at anew, after the API was away.
+    pub(super) is_renewing: bool,
     /// What all tasks run on.
     pub(super) runtime: Handle,
 }
@@ -188,7 +190,7 @@ impl Controller {
     }
 
     /// What was last seen of the cluster counts for a while only.
-    fn mind_the_api(&self) {
+    fn mind_the_api(&mut self) {
         // A watch that goes on after it was broken has nothing to say until something changes.
         if self.store.away().is_some() && self.answers() {
             self.store.answered();
@@ -199,8 +201,16 @@ impl Controller {
                 tracing::warn!("the API server does not answer, so nothing is pushed until it does");
                 self.gate.hold(Hold::Silence);
             }
-            (false, true) => {
+            (true, true) => self.is_renewing = false,
+            (false, true) if !self.is_renewing => {
+                self.is_renewing = true;
+                self.store.renew();
+            }
+            (false, true) if self.store.snapshot().is_some() => {
                 tracing::info!("the API server answers again");
+                self.is_renewing = false;
+                // What is pushed next is by what has just been seen.
+                self.catch_up();
                 self.gate.open(Hold::Silence);
             }
             _ => {}

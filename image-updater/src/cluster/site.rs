@@ -163,6 +163,7 @@ impl Site {
             switchboard: around.switchboard.clone(),
             roster: around.roster.clone(),
             posts: std::collections::BTreeMap::new(),
+            is_renewing: false,
             warned: std::collections::BTreeSet::new(),
             client: self.client,
             runtime: self.runtime,

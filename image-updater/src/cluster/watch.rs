@@ -188,6 +188,8 @@ pub(super) struct Store {
     pub(super) ground: Flag,
     /// Since when the API has not answered.
     away: Mutex<Option<Instant>>,
+    /// Counts how often all watches were to begin anew.
+    renewals: tokio::sync::watch::Sender<u64>,
 }
 
 /// What one watch has seen.
@@ -205,7 +207,8 @@ impl Store {
         let slot = |kind| Slot { kind, objects: BTreeMap::new(), is_synced: false, is_denied: false };
         let slots = Mutex::new(kinds.map(slot).collect());
         let (changed, ground, away) = (Flag::default(), Flag::default(), Mutex::default());
-        Self { slots, passes_denied, changed, ground, away }
+        let renewals = tokio::sync::watch::Sender::new(0);
+        Self { slots, passes_denied, changed, ground, away, renewals }
     }
 
     /// All objects; nothing before every watch has seen all of its own once. Of a source of which we may not see all
@@ -231,6 +234,13 @@ impl Store {
     /// Whether every watch has seen all of its own once.
     pub(super) fn is_synced(&self) -> bool {
         lock(&self.slots).iter().all(|slot| slot.is_synced)
+    }
+
+    /// Has all watches begin anew, at once: one that is broken waits before it goes on, and what it has seen may be wrong
+    /// by now. There is no snapshot until they all have seen all of their own again.
+    pub(super) fn renew(&self) {
+        lock(&self.slots).iter_mut().for_each(|slot| slot.is_synced = false);
+        self.renewals.send_modify(|count| *count += 1);
     }
 
     /// For how long the API has not answered.
@@ -327,6 +337,16 @@ struct Watch {
 
 impl Watch {
     async fn run(self) {
+        let mut renewals = self.store.renewals.subscribe();
+        loop {
+            tokio::select! {
+                () = self.go_on() => {}
+                _ = renewals.changed() => {}
+            }
+        }
+    }
+
+    async fn go_on(&self) {
         let (name, resource) = (self.kind.name, self.kind.resource());
         while !self.is_there().await {
             // What the cluster does not have has no objects.
