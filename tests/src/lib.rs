@@ -4,6 +4,7 @@ pub mod apiserver;
 pub mod case;
 mod certificate;
 pub mod cosign;
+mod daemon;
 mod docker_registry;
 mod git;
 mod server;
@@ -18,6 +19,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 pub use certificate::{Authority, Certified};
+pub use daemon::Daemon;
 pub use docker_registry::{DockerRegistry, Pushed, RegistryHabits};
 pub use git::{BareRepository, GitRepository};
 pub use server::{Habits, Request, Server};

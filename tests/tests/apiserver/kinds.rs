@@ -13,7 +13,7 @@ fn fields(said: &(u16, Value)) -> Vec<&str> {
     assert_eq!(said.0, 422, "{}", said.1);
     said.1["details"]["causes"]
         .as_array()
-        .unwrap()
+        .expect("it is a list")
         .iter()
         .filter_map(|cause| cause["field"].as_str())
         .collect()

@@ -15,7 +15,7 @@ fn cluster(world: &World) -> ApiServer {
 }
 
 /// Starts one that works off its configuration while it leads.
-fn replica<'w>(world: &'w World, log: &'static str) -> Daemon<'w> {
+fn replica(world: &World, log: &str) -> Daemon {
     world.start_as(log, &["--cluster", "--kubeconfig", "kubeconfig", "--config", "image-updater.yaml"])
 }
 
@@ -25,7 +25,7 @@ fn spec(cluster: &ApiServer) -> Value {
         .map_or(json!(null), |lease| lease["spec"].clone())
 }
 
-fn rounds(daemon: &Daemon<'_>) -> usize {
+fn rounds(daemon: &Daemon) -> usize {
     daemon
         .log()
         .iter()
@@ -46,7 +46,7 @@ fn one_leads_and_another_takes_over_when_it_is_killed() {
     world.push("1.1.0");
     one.waits("it pushes", || world.stands_at("1.1.0"));
     assert_eq!(rounds(&other), 0, "it does nothing");
-    one.child.kill().expect("it is ours");
+    one.signal("KILL");
     one.ends();
     world.push("1.2.0");
     other.says("leads");

@@ -7,14 +7,11 @@ mod rounds;
 mod stopping;
 mod webhooks;
 
-use std::fs::File;
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
-use tests::{BareRepository, DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
+use tests::{BareRepository, Daemon, DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
 
 const IMAGE_UPDATER: &str = env!("CARGO_BIN_EXE_image-updater-under-test");
 
@@ -107,19 +104,17 @@ impl World {
     }
 
     /// Starts the daemon, which looks every second and answers on a port of its own.
-    fn start(&self, arguments: &[&str]) -> Daemon<'_> {
+    fn start(&self, arguments: &[&str]) -> Daemon {
         self.start_as("log", arguments)
     }
 
     /// The same, with a log of that name.
-    fn start_as(&self, log: &'static str, arguments: &[&str]) -> Daemon<'_> {
-        let file = File::create(self.folder.path(log)).expect("it can be made");
+    fn start_as(&self, log: &str, arguments: &[&str]) -> Daemon {
         let common = ["run", "--interval", "1s", "--listen", "127.0.0.1:0", "--log-format", "json"];
         let arguments = [&common, arguments].concat();
         let trust = [("SSL_CERT_FILE", "authority.pem")];
-        let mut command = self.folder.at_home(IMAGE_UPDATER, &arguments, &trust);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).spawn();
-        Daemon { folder: &self.folder, log, child: child.expect("it can be run") }
+        let command = self.folder.at_home(IMAGE_UPDATER, &arguments, &trust);
+        Daemon::start(command, &self.folder.path(log))
     }
 }
 
@@ -134,77 +129,5 @@ fn nothing_is_given_away(world: &World) {
         for secret in [PASSWORD, "s3cret", DockerRegistry::TOKEN] {
             assert!(!text.contains(secret), "{file} tells {secret}");
         }
-    }
-}
-
-/// A daemon that runs; it is killed when it is dropped.
-struct Daemon<'w> {
-    folder: &'w Folder,
-    /// The file of its log.
-    log: &'static str,
-    child: Child,
-}
-
-impl Daemon<'_> {
-    /// The lines that it has logged, as far as they are whole.
-    fn log(&self) -> Vec<serde_json::Value> {
-        let text = self.folder.read(self.log).unwrap_or_default();
-        let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
-        whole.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
-    }
-
-    /// Waits until it logs something.
-    fn says(&self, message: &str) {
-        self.waits(message, || self.log().iter().any(|line| line["message"] == message));
-    }
-
-    /// Waits for something to come about.
-    fn waits(&self, what: &str, is_so: impl Fn() -> bool) {
-        for _ in 0..6_000 {
-            if is_so() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("{what}: {}", self.folder.read(self.log).unwrap_or_default());
-    }
-
-    /// What it answers: the status and the body.
-    fn get(&self, path: &str) -> (u16, String) {
-        let listens = || self.log().into_iter().find_map(|line| Some(line["address"].as_str()?.to_owned()));
-        self.waits("it listens", || listens().is_some());
-        let mut stream = TcpStream::connect(listens().expect("it says where")).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("it is HTTP");
-        (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("it is HTTP"), body.to_owned())
-    }
-
-    fn counts(&self, line: &str) -> bool {
-        self.get("/metrics").1.lines().any(|known| known == line)
-    }
-
-    fn signal(&self, name: &str) {
-        let kill = format!("kill -{name} {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
-    }
-
-    /// Waits for its end.
-    fn ends(&mut self) -> ExitStatus {
-        for _ in 0..1_000 {
-            if let Some(status) = self.child.try_wait().expect("it is a child") {
-                return status;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        panic!("it goes on: {}", self.folder.read(self.log).unwrap_or_default());
-    }
-}
-
-impl Drop for Daemon<'_> {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -1,6 +1,7 @@
 //! What it is told, instead of asking. It would look again in an hour only.
 
-use std::net::Ipv4Addr;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ fn address() -> SocketAddr {
 
 impl World {
     /// Starts the daemon where it is told, and waits until it has nothing to do.
-    fn start_hearing(&self, address: SocketAddr) -> Daemon<'_> {
+    fn start_hearing(&self, address: SocketAddr) -> Daemon {
         self.folder.write("registry-token", DockerRegistry::TOKEN);
         self.folder.write("secret", &format!("{SECRET}\n"));
         let address = address.to_string();
@@ -65,7 +66,7 @@ fn told(kind: &str, outcome: &str, count: usize) -> String {
 }
 
 /// The sum of the numbers whose lines begin so.
-fn sum(daemon: &Daemon<'_>, start: &str) -> usize {
+fn sum(daemon: &Daemon, start: &str) -> usize {
     let page = daemon.get("/metrics").1;
     let lines = page.lines().filter(|line| line.starts_with(start));
     let count = |line: &str| line.rsplit(' ').next().and_then(|count| count.parse::<usize>().ok());
