@@ -159,7 +159,10 @@ impl From<registry::Error> for Error {
             registry::ErrorKind::Disk => ErrorKind::Environment,
             _ => ErrorKind::Input,
         };
-        let ours = Self::new(kind, error.message());
+        let mut ours = Self::new(kind, error.message());
+        if error.kind() == registry::ErrorKind::Credentials {
+            ours = ours.caused_by(Cause::Credentials);
+        }
         match error.help() {
             Some(help) => ours.hint(help),
             None => ours,

@@ -12,7 +12,7 @@ use super::news::{ImageId, News};
 use super::subject::Fault;
 use super::words::{joined, of_error};
 use crate::dialect::status::{ImageRepositoryStatus, ScanResult};
-use crate::error::Cause;
+use crate::error::{Cause, Result};
 use crate::round::Scan;
 
 /// What Flux leaves out where nothing else is said.
@@ -21,7 +21,7 @@ const EXCLUDED: &str = r"^.*\.sig$";
 /// What was found in its registry.
 #[derive(Debug, Default)]
 pub(super) struct ImageRepository {
-    scan: Option<(Timestamp, Result<Scan, String>)>,
+    scan: Option<(Timestamp, Result<Scan>)>,
     is_used: bool,
 }
 
@@ -29,7 +29,7 @@ impl ImageRepository {
     pub(super) fn hear(&mut self, news: &News<'_>) {
         let mut scans = news.images.iter().filter_map(|heard| heard.report?.scan.as_ref());
         if let Some(scan) = scans.next_back() {
-            self.scan = Some((news.now, scan.clone().map_err(|error| of_error(&error))));
+            self.scan = Some((news.now, scan.clone()));
         }
     }
 
@@ -66,8 +66,11 @@ impl ImageRepository {
                     latest_tags: latest.clone(),
                 });
             }
-            (None, Some((_, Err(why)))) => {
-                conditions.fail("ReadOperationFailed", &format!("scan failed: {why}"));
+            (None, Some((_, Err(error)))) if error.cause() == Cause::Credentials => {
+                conditions.fail("AuthenticationFailed", &of_error(error));
+            }
+            (None, Some((_, Err(error)))) => {
+                conditions.fail("ReadOperationFailed", &format!("scan failed: {}", of_error(error)));
             }
             (None, None) if !self.is_used => {
                 conditions.succeed("no ImagePolicy is for this repository, so that it is not scanned");
