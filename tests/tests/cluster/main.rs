@@ -1,8 +1,10 @@
 //! `image-updater run --cluster` against an API server, a real registry and a real git server, as it runs in a cluster.
 
+mod applications;
 mod away;
 mod definitions;
 mod faults;
+mod git_secrets;
 mod leader;
 mod objects;
 mod secrets;
