@@ -12,6 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::header::{self, HeaderMap};
+use hyper::http::response::Builder as ResponseBuilder;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -151,7 +152,7 @@ async fn read(body: Incoming) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn response(code: u16) -> hyper::http::response::Builder {
+fn response(code: u16) -> ResponseBuilder {
     hyper::Response::builder()
         .status(code)
         .header(header::CONTENT_TYPE, "application/json")

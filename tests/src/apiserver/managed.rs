@@ -182,7 +182,7 @@ mod tests {
         Author { manager: manager.to_owned(), api_version: "v1".to_owned(), subresource: "" }
     }
 
-    fn applied(live: &Value, by: &str, data: Value, force: bool) -> Result<Value, Failure> {
+    fn applied(live: &Value, by: &str, data: &Value, force: bool) -> Result<Value, Failure> {
         let object = json!({"kind": "ConfigMap", "metadata": {"name": "x"}, "data": data});
         apply(&json!({}), live, &object, &author(by), force)
     }
@@ -190,13 +190,13 @@ mod tests {
     /// The example of https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts
     #[test]
     fn whose_field_it_is_must_be_asked_or_overruled() {
-        let one = applied(&Value::Null, "one", json!({"key": "a", "own": "1"}), false).unwrap();
-        let failure = applied(&one, "two", json!({"key": "b"}), false).unwrap_err();
+        let one = applied(&Value::Null, "one", &json!({"key": "a", "own": "1"}), false).unwrap();
+        let failure = applied(&one, "two", &json!({"key": "b"}), false).unwrap_err();
         assert_eq!(failure.message, "Apply failed with 1 conflict: conflict with \"one\": .data.key");
         // The same value is owned by both.
-        let both = applied(&one, "two", json!({"key": "a"}), false).unwrap();
-        assert!(applied(&both, "two", json!({"key": "c"}), false).is_err());
-        let forced = applied(&one, "two", json!({"key": "b"}), true).unwrap();
+        let both = applied(&one, "two", &json!({"key": "a"}), false).unwrap();
+        assert!(applied(&both, "two", &json!({"key": "c"}), false).is_err());
+        let forced = applied(&one, "two", &json!({"key": "b"}), true).unwrap();
         assert_eq!(forced["data"], json!({"key": "b", "own": "1"}));
         let owned: Vec<&Value> = forced["metadata"]["managedFields"]
             .as_array()
@@ -209,15 +209,15 @@ mod tests {
 
     #[test]
     fn what_is_not_applied_any_more_goes_unless_others_have_it() {
-        let one = applied(&Value::Null, "one", json!({"a": "1", "b": "2"}), false).unwrap();
-        let two = applied(&one, "two", json!({"b": "2"}), false).unwrap();
-        let less = applied(&two, "one", json!({}), false).unwrap();
+        let one = applied(&Value::Null, "one", &json!({"a": "1", "b": "2"}), false).unwrap();
+        let two = applied(&one, "two", &json!({"b": "2"}), false).unwrap();
+        let less = applied(&two, "one", &json!({}), false).unwrap();
         assert_eq!(less["data"], json!({"b": "2"}));
     }
 
     #[test]
     fn an_update_takes_the_fields_that_it_changes() {
-        let one = applied(&Value::Null, "one", json!({"a": "1", "b": "2"}), false).unwrap();
+        let one = applied(&Value::Null, "one", &json!({"a": "1", "b": "2"}), false).unwrap();
         let mut after = one.clone();
         after["data"]["a"] = json!("3");
         note_update(&json!({}), &one, &mut after, &author("kubectl"));
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(entries[0]["fieldsV1"], json!({"f:data": {"f:b": {}}}));
         assert_eq!(entries[1]["fieldsV1"], json!({"f:data": {"f:a": {}}}));
         assert_eq!(entries[1]["operation"], "Update");
-        let failure = applied(&after, "one", json!({"a": "1", "b": "2"}), false).unwrap_err();
+        let failure = applied(&after, "one", &json!({"a": "1", "b": "2"}), false).unwrap_err();
         assert!(failure.message.contains("conflict with \"kubectl\" using v1 at "), "{}", failure.message);
     }
 }
