@@ -146,6 +146,23 @@ impl DockerRegistry {
         format!("localhost:{}", self.port)
     }
 
+    /// What it was asked since it was started, and has answered: method and path.
+    #[must_use]
+    pub fn requests(&self) -> Vec<String> {
+        let log = self.folder.read("log").unwrap_or_default();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let answered = lines.filter(|line| {
+            line["msg"].as_str().is_some_and(|message| message.starts_with("response completed"))
+        });
+        let text = |line: &Value, field: &str| line[field].as_str().unwrap_or_default().to_owned();
+        let asked = |line: Value| {
+            let path = text(&line, "http.request.uri");
+            let path = path.split_once('?').map_or(path.as_str(), |(path, _)| path);
+            format!("{} {path}", text(&line, "http.request.method"))
+        };
+        answered.map(asked).collect()
+    }
+
     /// The authority behind its certificate.
     #[must_use]
     pub fn authority(&self) -> &Authority {

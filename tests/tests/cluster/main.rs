@@ -2,12 +2,17 @@
 
 mod applications;
 mod away;
+mod cosign;
 mod definitions;
 mod faults;
+mod flux;
 mod git_secrets;
+mod import;
 mod leader;
 mod objects;
 mod secrets;
+mod tenants;
+mod webhook;
 
 use std::process::Command;
 
