@@ -3,6 +3,9 @@
 //! Choosing, planning and editing are functions over data; registries, git and the command line are thin edges
 //! around them. [`cli::main`] is the way in of the binary.
 
+// The daemon and the engine meet a cluster at seams that have nobody on the other side then.
+#![cfg_attr(not(feature = "kube"), expect(dead_code, reason = "the other side is behind the feature `kube`"))]
+
 mod account;
 mod audit;
 pub mod change;

@@ -49,6 +49,18 @@ impl Daemon {
         whole.lines().map(read).collect()
     }
 
+    /// The most memory that it has had, in MiB.
+    ///
+    /// # Panics
+    /// Where it does not run.
+    #[must_use]
+    pub fn peak_mib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = peak.and_then(|peak| peak.split_whitespace().next()?.parse::<u64>().ok());
+        kib.expect("it is a number of KiB") / 1024
+    }
+
     /// Waits until it logs something.
     pub fn says(&self, message: &str) {
         self.waits(message, || self.log().iter().any(|line| line["message"] == message));

@@ -42,7 +42,7 @@ impl World {
         format!("file://{}", self.folder.path("config.git").display())
     }
 
-    fn put(&self, api: &str, kind: &str, name: &str, spec: Value) {
+    fn put(&self, api: &str, kind: &str, name: &str, spec: &Value) {
         self.api.put(&json!({
             "apiVersion": api, "kind": kind, "metadata": {"namespace": "apps", "name": name}, "spec": spec,
         }));
@@ -66,7 +66,7 @@ impl World {
                 "namePattern": "shop", "images": [{"alias": "web", "imageName": "r.test/shop:1.x"}],
             }],
         });
-        self.put("argocd-image-updater.argoproj.io/v1alpha1", "ImageUpdater", name, spec);
+        self.put("argocd-image-updater.argoproj.io/v1alpha1", "ImageUpdater", name, &spec);
     }
 
     fn start(&mut self) {
@@ -176,18 +176,18 @@ fn flux_objects_are_told_what_was_found_chosen_and_pushed() {
     let mut world = World::new();
     let flux = "image.toolkit.fluxcd.io/v1";
     let source = json!({"url": world.url(), "interval": "1m", "ref": {"branch": "main"}});
-    world.put("source.toolkit.fluxcd.io/v1", "GitRepository", "config", source);
-    world.put(flux, "ImageRepository", "shop", json!({"image": "r.test/shop", "interval": "1m"}));
+    world.put("source.toolkit.fluxcd.io/v1", "GitRepository", "config", &source);
+    world.put(flux, "ImageRepository", "shop", &json!({"image": "r.test/shop", "interval": "1m"}));
     let policy = json!({"imageRepositoryRef": {"name": "shop"}, "policy": {"semver": {"range": "1.x"}}});
-    world.put(flux, "ImagePolicy", "shop", policy);
+    world.put(flux, "ImagePolicy", "shop", &policy);
     let lost = json!({"imageRepositoryRef": {"name": "absent"}, "policy": {"semver": {"range": "1.x"}}});
-    world.put(flux, "ImagePolicy", "lost", lost);
+    world.put(flux, "ImagePolicy", "lost", &lost);
     let automation = json!({
         "interval": "1m", "sourceRef": {"kind": "GitRepository", "name": "config"},
         "git": {"commit": {"author": {"email": "bot@example.com"}}, "checkout": {"ref": {"branch": "main"}}},
         "update": {"path": "./apps", "strategy": "Setters"},
     });
-    world.put(flux, "ImageUpdateAutomation", "all", automation);
+    world.put(flux, "ImageUpdateAutomation", "all", &automation);
     world.start();
     let of_flux = |plural: &str| format!("{plural}.image.toolkit.fluxcd.io");
     let repository = world.wait(&of_flux("imagerepositories"), "shop", is_ready);

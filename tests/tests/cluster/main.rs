@@ -10,6 +10,7 @@ mod git_secrets;
 mod import;
 mod leader;
 mod objects;
+mod scale;
 mod secrets;
 mod tenants;
 mod webhook;

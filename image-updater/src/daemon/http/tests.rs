@@ -248,7 +248,10 @@ impl Secured {
 fn a_newer_certificate_counts_for_the_next_connection() {
     let mut world = secured(MinVersion::Tls13);
     assert_eq!(world.ask(&world.trusted, |client| client), Some(http::Version::HTTP_2));
-    assert_eq!(world.ask(&world.trusted, |client| client.http1_only()), Some(http::Version::HTTP_11));
+    assert_eq!(
+        world.ask(&world.trusted, reqwest::blocking::ClientBuilder::http1_only),
+        Some(http::Version::HTTP_11)
+    );
     let newer = certify(world.folder.path());
     let older = std::mem::replace(&mut world.trusted, newer);
     assert_eq!(world.ask(&world.trusted, |client| client), Some(http::Version::HTTP_2));
