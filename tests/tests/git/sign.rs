@@ -120,7 +120,7 @@ fn a_key_of_gpg_needs_no_keyring_of_the_machine() {
     let gpg = |arguments: &[&str]| {
         let common =
             ["--homedir", &homedir, "--batch", "--pinentry-mode", "loopback", "--passphrase", "hunter2"];
-        let output = std::process::Command::new("gpg").args(common).args(arguments).output().unwrap();
+        let output = Command::new("gpg").args(common).args(arguments).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
