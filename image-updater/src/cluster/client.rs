@@ -54,7 +54,8 @@ pub(crate) async fn connect(access: &Access) -> Result<Connection> {
 async fn configuration(access: &Access) -> Result<Config, String> {
     let options = KubeConfigOptions { context: access.context.clone(), ..KubeConfigOptions::default() };
     if let Some(path) = &access.kubeconfig {
-        let file = Kubeconfig::read_from(path).map_err(|error| gitremote::innermost(&error))?;
+        let file = Kubeconfig::read_from(path)
+            .map_err(|error| format!("`{}`: {}", path.display(), gitremote::innermost(&error)))?;
         return Config::from_custom_kubeconfig(file, &options)
             .await
             .map_err(|error| gitremote::innermost(&error));
