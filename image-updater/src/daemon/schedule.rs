@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::change::Named;
 use crate::work::Update;
 
 /// How much longer or shorter an interval is at most: this part of it.
@@ -97,16 +98,16 @@ impl Schedule {
         let mut next = Self::new(updates, default, looks_for_more, now);
         let old: HashMap<(Duration, &str), &Group> =
             self.groups.iter().map(|group| ((group.interval, group.image.as_str()), group)).collect();
-        let mut known: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+        let mut known: HashMap<Identity<'_>, Vec<usize>> = HashMap::new();
         for (place, update) in self.updates.iter().enumerate() {
-            known.entry((&update.image, &update.name)).or_default().push(place);
+            known.entry(identity(update)).or_default().push(place);
         }
         for group in &mut next.groups {
             let Some(before) = old.get(&(group.interval, group.image.as_str())) else { continue };
             (group.due, group.failures) = (before.due, before.failures);
             let is_undone = |place: &&usize| {
                 let update = updates[**place];
-                let alike = known.get(&(update.image.as_str(), update.name.as_str()));
+                let alike = known.get(&identity(update));
                 let same = alike.into_iter().flatten().find(|place| self.updates[**place] == *update);
                 same.is_none_or(|place| self.taken.contains(place))
             };
@@ -166,6 +167,13 @@ impl Schedule {
         let waits = self.groups.iter().map(|group| group.due.saturating_duration_since(now));
         waits.min().unwrap_or(Duration::MAX)
     }
+}
+
+/// What tells images from one another: thousands of Applications may have one image by one name.
+type Identity<'u> = (&'u str, &'u str, Option<&'u Named>);
+
+fn identity(update: &Update) -> Identity<'_> {
+    (&update.image, &update.name, update.application.as_ref())
 }
 
 /// Chance for each of several, out of one; the first has it as it is.
