@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use files::MemoryTree;
+use vfs::MemoryTree;
 use kustomize::{Options, Output, Shared, World, build};
 use libfuzzer_sys::fuzz_target;
 

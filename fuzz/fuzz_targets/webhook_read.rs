@@ -9,7 +9,7 @@
 use http::{HeaderName, HeaderValue, Request};
 use image_updater::webhook::{KINDS, Letter, News};
 use libfuzzer_sys::fuzz_target;
-use registry::Repository;
+use oci_registry::Repository;
 
 const EVENTS: [&str; 4] = ["x-github-event", "x-gitea-event", "ce-type", "ce-specversion"];
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use registry::Secret;
+use oci_registry::Secret;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Credentials;

@@ -65,7 +65,7 @@ impl Rules {
 
     /// The platforms that are asked for.
     #[must_use]
-    pub fn platforms(&self) -> &[registry::Platform] {
+    pub fn platforms(&self) -> &[oci_registry::Platform] {
         self.filters.wanted_platforms()
     }
 

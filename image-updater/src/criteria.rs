@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::SignedDuration;
-use registry::Platform;
+use oci_registry::Platform;
 
 use crate::error::{Error, Result};
 

@@ -152,15 +152,15 @@ impl From<yamlserde::Error> for Error {
     }
 }
 
-impl From<registry::Error> for Error {
-    fn from(error: registry::Error) -> Self {
+impl From<oci_registry::Error> for Error {
+    fn from(error: oci_registry::Error) -> Self {
         // What cannot be had is for who named it to mend; only the disk is for who runs the machine.
         let kind = match error.kind() {
-            registry::ErrorKind::Disk => ErrorKind::Environment,
+            oci_registry::ErrorKind::Disk => ErrorKind::Environment,
             _ => ErrorKind::Input,
         };
         let mut ours = Self::new(kind, error.message());
-        if error.kind() == registry::ErrorKind::Credentials {
+        if error.kind() == oci_registry::ErrorKind::Credentials {
             ours = ours.caused_by(Cause::Credentials);
         }
         match error.help() {
@@ -173,7 +173,7 @@ impl From<registry::Error> for Error {
 impl From<cosign::Error> for Error {
     fn from(error: cosign::Error) -> Self {
         let kind = match error.kind() {
-            cosign::ErrorKind::Registry(registry::ErrorKind::Disk) => ErrorKind::Environment,
+            cosign::ErrorKind::Registry(oci_registry::ErrorKind::Disk) => ErrorKind::Environment,
             _ => ErrorKind::Input,
         };
         let ours = Self::new(kind, error.message());

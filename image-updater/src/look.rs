@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use cosign::Verified;
-use registry::{Client, Digest, Platform, Repository, TagList, Wanted};
+use oci_registry::{Client, Digest, Platform, Repository, TagList, Wanted};
 
 use crate::choose::{Question, Rules};
 use crate::decision::{Decision, Outcome};

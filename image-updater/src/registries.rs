@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use registry::{Client, Options, RegistrySettings, Repository, Traffic};
+use oci_registry::{Client, Options, RegistrySettings, Repository, Traffic};
 
 use self::sources::Sources;
 use crate::change::Named;
@@ -99,7 +99,7 @@ pub(crate) struct ClientPool {
 #[derive(Debug, PartialEq)]
 struct Said {
     registries: Vec<Registry>,
-    secrets: Vec<registry::Secret<Vec<u8>>>,
+    secrets: Vec<oci_registry::Secret<Vec<u8>>>,
 }
 
 impl ClientPool {
@@ -136,7 +136,7 @@ impl ClientPool {
     /// A certificate that was replaced is another one, though its Secret is called the same.
     fn said(&self, registries: &[Registry]) -> Result<Said> {
         let named = registries.iter().flat_map(|it| it.tls_secret.iter().chain(&it.proxy_secret));
-        let content = |id: &Named| self.sources.secrets(id)?.content(id).map(registry::Secret::new);
+        let content = |id: &Named| self.sources.secrets(id)?.content(id).map(oci_registry::Secret::new);
         Ok(Said { registries: registries.to_vec(), secrets: named.map(content).collect::<Result<_>>()? })
     }
 }
@@ -360,7 +360,10 @@ mod tests {
         let known = settings(&registry(Some(Credentials::File(path.clone()))), &Sources::default()).unwrap();
         std::fs::write(&path, "me:pw\n").unwrap();
         let source = known.credentials.unwrap();
-        assert_eq!(source.find("registry.test", "a").unwrap(), Some(registry::Credential::basic("me", "pw")));
+        assert_eq!(
+            source.find("registry.test", "a").unwrap(),
+            Some(oci_registry::Credential::basic("me", "pw"))
+        );
         let missing = settings(
             &registry(Some(Credentials::Env("IMAGE_UPDATER_IS_NOT_SET".to_owned()))),
             &Sources::default(),

@@ -6,7 +6,7 @@
 mod json;
 
 use jiff::Timestamp;
-use registry::{Digest, Platform};
+use oci_registry::{Digest, Platform};
 
 pub use json::from_json;
 

@@ -97,7 +97,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use registry::Secret;
+    use oci_registry::Secret;
 
     use super::*;
     use crate::change::Named;

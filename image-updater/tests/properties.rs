@@ -42,7 +42,7 @@ const NAMES: &[&str] = &[
 fn tags() -> impl Strategy<Value = Vec<Tag>> {
     let tag = (select(NAMES), 0_i64..4).prop_map(|(name, second)| {
         let created = Timestamp::from_second(second * 1000).ok();
-        Tag { created, digest: Some(registry::Digest::of(b"")), ..Tag::named(name) }
+        Tag { created, digest: Some(oci_registry::Digest::of(b"")), ..Tag::named(name) }
     });
     proptest::collection::vec(tag, 0..12).prop_map(|mut tags| {
         tags.sort_by(|first, second| first.name.cmp(&second.name));

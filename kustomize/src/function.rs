@@ -119,7 +119,7 @@ impl FunctionPlugin {
         }
         let directory = target.loader.root().to_path_buf();
         let program =
-            if path.contains('/') { files::clean(&directory.join(&path)) } else { PathBuf::from(&path) };
+            if path.contains('/') { vfs::clean(&directory.join(&path)) } else { PathBuf::from(&path) };
         let mut configuration = configuration.clone();
         annotate(&mut configuration.node, LOCAL_CONFIG, "true");
         // Later settings of a variable win, and what is no setting is passed over.

@@ -160,7 +160,7 @@ fn is_same(left: &Node, right: &Node) -> bool {
 mod tests {
     use std::path::Path;
 
-    use files::MemoryTree;
+    use vfs::MemoryTree;
 
     use crate::build::{Shared, build_watched};
     use crate::options::Options;

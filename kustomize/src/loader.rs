@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use files::{FileKind, clean};
+use vfs::{FileKind, clean};
 use yamltree::{SourceId, Span};
 
 use crate::context::Context;

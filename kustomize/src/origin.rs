@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use files::clean;
+use vfs::clean;
 
 use yamltree::{EmitOptions, Emitter, Start};
 

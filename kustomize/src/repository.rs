@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
-use files::clean;
 use std::time::Duration;
+use vfs::clean;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::world::Repository;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::build::{Shared, build};
 use crate::error::Error;
-use files::MemoryTree;
+use vfs::MemoryTree;
 
 use crate::options::Options;
 use crate::output::Output;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use files::Files;
+use vfs::Files;
 use yamltree::Place;
 
 use crate::error::ErrorKind;

@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use files::{FileKind, Files};
 use helm_lite::values::UserValues;
 use helm_lite::{Chart, Warning};
+use vfs::{FileKind, Files};
 
 use crate::built::RenderedChart;
 use crate::chart::places::{Inputs, ReadFiles};

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use files::{Disk, FileKind, Files, ReadSet, Recorder};
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
+use vfs::{Disk, FileKind, Files, ReadSet, Recorder};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::remote::charts::Pulled;

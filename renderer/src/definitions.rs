@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Object};
-use files::{Disk, FileKind, Files};
+use vfs::{Disk, FileKind, Files};
 use yamltree::Source;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -11,9 +11,9 @@ mod resolve;
 use std::fs;
 use std::path::Path;
 
-use files::{FileKind, Files};
 use gotemplate::time::{Time, Zone};
 use helm_lite::{Chart, Dependency, HelmVersion, Lock};
+use vfs::{FileKind, Files};
 
 use crate::chart;
 use crate::charts;

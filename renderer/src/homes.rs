@@ -6,7 +6,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use registry::DockerConfig;
+use oci_registry::DockerConfig;
 
 /// Helm's own files.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use argocd::application::{Application, Overrides, cluster};
 use argocd::diffing::Normalizer;
 use argocd::objects::Object;
 use argocd::project::Projects;
-use files::{Disk, FileKind};
 use findings::Finding;
-use lint::{Deployment, Options, Set, Target};
+use manifest_lint::{Deployment, Options, Set, Target};
+use vfs::{Disk, FileKind};
 use yamlserde::Text;
 use yamltree::Place;
 

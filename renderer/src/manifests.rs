@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Object, Sources};
-use files::{FileKind, Files, MAX_FILE};
+use vfs::{FileKind, Files, MAX_FILE};
 use yamltree::{Source, Span};
 
 use crate::built::{Built, Overlay};

@@ -11,10 +11,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
-use files::{Disk, FileKind, Files, ReadSet};
 use helm_lite::values::UserValues;
 use helm_lite::{HelmVersion, Warning};
 use kustomize::{History, Options, Shared, World};
+use vfs::{Disk, FileKind, Files, ReadSet};
 use yamltree::{Place, Source, Span};
 
 use crate::built::{Built, Overlay};

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use helm_lite::{File, pack};
-use registry::Digest;
-use tests::{Folder, Habits, Outcome, Server};
+use oci_registry::Digest;
+use testkit::{Folder, Habits, Outcome, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -3,8 +3,8 @@
 use std::fs;
 
 use helm_lite::{File, pack};
-use registry::Digest;
-use tests::{DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
+use oci_registry::Digest;
+use testkit::{DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::thread;
 
 use helm_lite::{File, pack};
-use registry::Digest;
-use tests::{Folder, Habits, Outcome, Server};
+use oci_registry::Digest;
+use testkit::{Folder, Habits, Outcome, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -1,6 +1,6 @@
 //! Charts from outside: targets of `build` beside overlays, and the commands that helm has for them.
 
-use tests::{Folder, Outcome};
+use testkit::{Folder, Outcome};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

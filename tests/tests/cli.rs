@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tests::{Folder, Outcome};
+use testkit::{Folder, Outcome};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

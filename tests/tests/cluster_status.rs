@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::apiserver::{self, ApiServer};
-use tests::{BareRepository, Folder};
+use testkit::apiserver::{self, ApiServer};
+use testkit::{BareRepository, Folder};
 
 const IMAGE_UPDATER: &str = env!("CARGO_BIN_EXE_image-updater-under-test");
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use tests::case::{Case, Wanted};
+use testkit::case::{Case, Wanted};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -85,7 +85,7 @@ fn a_change_affects_what_takes_its_values() {
     let folder = TempDir::new().expect("a folder");
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/flux/repository/fs");
     copied(&case, folder.path());
-    let _repository = tests::GitRepository::with(folder.path(), &[]);
+    let _repository = testkit::GitRepository::with(folder.path(), &[]);
     let path = folder.path().join("infrastructure/kustomization.yaml");
     let text = fs::read_to_string(&path).expect("the file").replace("example.com", "example.org");
     fs::write(path, text).expect("it can be written");

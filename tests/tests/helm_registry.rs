@@ -4,7 +4,7 @@ use std::env;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use tests::{DockerRegistry, Folder, Outcome, RegistryHabits};
+use testkit::{DockerRegistry, Folder, Outcome, RegistryHabits};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

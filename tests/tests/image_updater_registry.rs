@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
-use tests::{DockerRegistry, Folder, Outcome, RegistryHabits, Reply, Request, StandIn};
+use testkit::{DockerRegistry, Folder, Outcome, RegistryHabits, Reply, Request, StandIn};
 
 const IMAGE_UPDATER: &str = env!("CARGO_BIN_EXE_image-updater-under-test");
 
@@ -417,17 +417,17 @@ mod metadata {
         let config = r#"{"created": "2024-01-01T00:00:00Z", "os": "linux", "architecture": "amd64"}"#;
         let timeless = r#"{"os": "linux", "architecture": "amd64"}"#;
         let manifest = |config: &str| {
-            let digest = registry::Digest::of(config.as_bytes());
+            let digest = oci_registry::Digest::of(config.as_bytes());
             format!(r#"{{"config": {{"digest": "{digest}", "size": {}}}, "layers": []}}"#, config.len())
         };
         let server = StandIn::start(move |request| {
             let asked = request.path.rsplit('/').next().expect("a path has a slash");
-            let is = |content: &str| registry::Digest::of(content.as_bytes()).as_str() == asked;
+            let is = |content: &str| oci_registry::Digest::of(content.as_bytes()).as_str() == asked;
             match asked {
                 "list" => Reply::new(200).body(r#"{"tags": ["1.0", "1.1", "1.2", "1.3"]}"#),
                 "1.0" | "1.1" => {
                     let body = manifest(config);
-                    let digest = registry::Digest::of(body.as_bytes());
+                    let digest = oci_registry::Digest::of(body.as_bytes());
                     Reply::new(200).header(format!("Docker-Content-Digest: {digest}")).body(body)
                 }
                 "1.2" => Reply::new(200).body(manifest(timeless)),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
-use tests::Folder;
+use testkit::Folder;
 use yamledit::{File, New};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");

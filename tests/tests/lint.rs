@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use helm_lite::{File, pack};
-use tests::Folder;
+use testkit::Folder;
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use registry::{
+use oci_registry::{
     Client, ClientCertificate, Content, Credential, CredentialSource, DockerConfig, ErrorKind, Options,
     PullSecretKind, Reference, RegistrySettings, Repository, Retry, Secret, Wanted,
 };
-use tests::{DockerRegistry, RegistryHabits};
+use testkit::{DockerRegistry, RegistryHabits};
 
 const CHART: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use registry::{
+use oci_registry::{
     Client, Credential, Descriptor, Digest, DockerConfig, ErrorKind, Options, PullSecretKind, PullSecrets,
     Reference, RegistrySettings, Repository, Retry, TagList, Wanted,
 };
-use tests::{Folder, Reply, Request, StandIn};
+use testkit::{Folder, Reply, Request, StandIn};
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
@@ -427,7 +427,8 @@ fn what_is_not_what_its_digest_says_is_refused() {
         Reply::new(200).header(format!("Docker-Content-Digest: {stated}")).body("content")
     });
     let client = client(&server);
-    let mismatch = |error: registry::Error| assert_eq!(error.kind(), ErrorKind::DigestMismatch, "{error}");
+    let mismatch =
+        |error: oci_registry::Error| assert_eq!(error.kind(), ErrorKind::DigestMismatch, "{error}");
     mismatch(client.manifest(&tagged(&server, "1")).unwrap_err());
     mismatch(client.manifest(&repository(&server).with_digest(Digest::of(b"CONTENT"))).unwrap_err());
     mismatch(client.content(&repository(&server), &descriptor(b"CONTENT"), 100).unwrap_err());

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tests::{Folder, GitRepository, Habits, Outcome, Server};
+use testkit::{Folder, GitRepository, Habits, Outcome, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

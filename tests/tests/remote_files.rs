@@ -1,6 +1,6 @@
 //! Files from the web: what is got, what is refused, and what the cache and `--offline` make of it.
 
-use tests::{Folder, Habits, Outcome, Server};
+use testkit::{Folder, Habits, Outcome, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tests::{Folder, GitRepository, Habits, Outcome, Server};
+use testkit::{Folder, GitRepository, Habits, Outcome, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

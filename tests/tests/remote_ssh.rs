@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tests::{Folder, GitRepository, Outcome, SshServer};
+use testkit::{Folder, GitRepository, Outcome, SshServer};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use goregex::Regex;
 use helm_lite::{File, pack};
-use registry::Digest;
-use tests::{DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
+use oci_registry::Digest;
+use testkit::{DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 
@@ -318,7 +318,7 @@ fn missing_dependencies_are_said_and_built() {
 fn charts_are_pulled_with_every_flag() {
     let (_folder, server) = repository();
     let url = server.url("/files");
-    let authority = tests::Authority::new();
+    let authority = testkit::Authority::new();
     let certified = authority.certify("localhost");
     let (certificate, key) = (certified.pem(), certified.key_pem());
     let checkout =

@@ -166,7 +166,7 @@ impl QuestionFlags {
         let registries = self.registries.read()?;
         let image = registries.reference(&self.image)?;
         let rules = Rules::new(&self.criteria.criteria()?)?;
-        if let Some(current) = self.current.as_ref().filter(|current| !registry::is_tag(current)) {
+        if let Some(current) = self.current.as_ref().filter(|current| !oci_registry::is_tag(current)) {
             return Err(Error::input(format!("the current tag `{current}` is no tag")));
         }
         let now = self.now.as_deref().map_or_else(clock, parse_time)?;

@@ -118,7 +118,7 @@ impl Reach<'_> {
 
     fn access(&self, login: &Login) -> Access {
         let mut access = Access::new(concat!("image-updater/", env!("CARGO_PKG_VERSION")), GIT_TIMEOUT);
-        let value = |secret: &registry::Secret<String>| Secret::Value(secret.expose().clone());
+        let value = |secret: &oci_registry::Secret<String>| Secret::Value(secret.expose().clone());
         match &login.shown {
             Shown::Nothing | Shown::App(_) => {}
             Shown::Account(Account { user, password }) => {
@@ -172,7 +172,7 @@ impl Reach<'_> {
             (None, Shown::Bearer(token)) => Some(token.clone()),
             // What is kept for one tenant's repository is all that may be used for it.
             (None, _) if self.delivery.account.is_some() => None,
-            (None, _) => variable_of(self.url, request.forge.as_deref()).map(registry::Secret::new),
+            (None, _) => variable_of(self.url, request.forge.as_deref()).map(oci_registry::Secret::new),
         };
         let Some(token) = token else { return Ok(None) };
         let certificates = login.authorities.clone();

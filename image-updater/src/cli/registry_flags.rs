@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use registry::{Client, Reference, Repository};
+use oci_registry::{Client, Reference, Repository};
 
 use crate::config::{Config, Credentials, NamedSource, RegistriesConf, Registry};
 use crate::error::{Error, Result};
@@ -94,7 +94,7 @@ impl Registries {
         };
         Ok(match default {
             // What goes without saying on Docker Hub is still left to it.
-            Some(default) if default != registry::DOCKER_HUB => format!("{default}/{image}").parse()?,
+            Some(default) if default != oci_registry::DOCKER_HUB => format!("{default}/{image}").parse()?,
             _ => image.parse()?,
         })
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use gitremote::{ObjectId, Waiting};
 use jiff::Timestamp;
-use registry::Traffic;
+use oci_registry::Traffic;
 
 use super::discovery::{Discovered, discover};
 use super::import;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use jiff::Timestamp;
-use registry::Repository;
+use oci_registry::Repository;
 use serde::Serialize;
 
 use super::Format;

@@ -118,7 +118,7 @@ impl Vault for Secrets {
         Ok(found.map(|map| {
             let texts = map.data.unwrap_or_default().into_iter().map(|(key, text)| (key, text.into_bytes()));
             let bytes = map.binary_data.unwrap_or_default().into_iter().map(|(key, bytes)| (key, bytes.0));
-            let data = texts.chain(bytes).map(|(key, bytes)| (key, registry::Secret::new(bytes)));
+            let data = texts.chain(bytes).map(|(key, bytes)| (key, oci_registry::Secret::new(bytes)));
             Kept { id: id.clone(), data: data.collect() }
         }))
     }
@@ -150,7 +150,10 @@ impl Vault for Secrets {
 fn kept(secret: Secret) -> Kept {
     let id = Named { namespace: secret.namespace().unwrap_or_default(), name: secret.name_any() };
     let data: BTreeMap<_, _> = secret.data.unwrap_or_default();
-    Kept { id, data: data.into_iter().map(|(key, bytes)| (key, registry::Secret::new(bytes.0))).collect() }
+    Kept {
+        id,
+        data: data.into_iter().map(|(key, bytes)| (key, oci_registry::Secret::new(bytes.0))).collect(),
+    }
 }
 
 fn refused(what: &str, error: &kube::Error) -> Error {

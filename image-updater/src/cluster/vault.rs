@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use registry::Secret;
+use oci_registry::Secret;
 
 use crate::change::Named;
 use crate::error::Result;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use registry::Reference;
+use oci_registry::Reference;
 
 use super::credentials::Credentials;
 use super::file::{self, Registry, SigningKey};

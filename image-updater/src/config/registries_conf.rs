@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use registry::Repository;
+use oci_registry::Repository;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 

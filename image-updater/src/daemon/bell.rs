@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use registry::Repository;
+use oci_registry::Repository;
 
 use crate::gate::Gate;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use registry::Repository;
+use oci_registry::Repository;
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, debug, error, info, warn};
 use tracing_subscriber::filter::Targets;

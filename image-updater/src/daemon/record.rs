@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use registry::Traffic;
+use oci_registry::Traffic;
 
 use super::logs::{self, Summary};
 use super::metrics::Metrics;

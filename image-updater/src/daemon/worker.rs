@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use registry::Repository;
+use oci_registry::Repository;
 
 use super::bell::{Bell, Interest, Switchboard};
 use super::crew::Turns;

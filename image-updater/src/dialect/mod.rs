@@ -19,7 +19,7 @@ pub(crate) mod status;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use registry::Repository;
+use oci_registry::Repository;
 
 use crate::config::Registry;
 use crate::crds::Definition;

@@ -20,7 +20,7 @@ mod source;
 #[cfg(test)]
 mod testing;
 
-use registry::{Reference, Repository};
+use oci_registry::{Reference, Repository};
 use yamledit::Path;
 
 use crate::error::{Error, Result};
@@ -133,7 +133,7 @@ impl Version {
     /// # Errors
     /// When it names no tag, or a registry could have no such image.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let reference: Reference = text.parse().map_err(|error: registry::Error| {
+        let reference: Reference = text.parse().map_err(|error: oci_registry::Error| {
             let refusal = Error::input(error.message());
             match error.help() {
                 Some(hint) => refusal.hint(hint),

@@ -10,7 +10,7 @@ mod update_from;
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use registry::Platform;
+use oci_registry::Platform;
 
 use crate::criteria::{Age, Criteria};
 use crate::error::{Error, Result};

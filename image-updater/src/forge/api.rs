@@ -7,7 +7,7 @@ use std::io::Read;
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
-use registry::Secret;
+use oci_registry::Secret;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
-use registry::Secret;
+use oci_registry::Secret;
 use reqwest::Method;
 use rustls::SignatureScheme;
 use rustls::crypto::ring::sign::any_supported_type;

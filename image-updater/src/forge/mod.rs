@@ -27,7 +27,7 @@ mod tests;
 
 use std::fmt::Debug;
 
-use registry::Secret;
+use oci_registry::Secret;
 use reqwest::{StatusCode, Url};
 
 pub use address::Address;

@@ -1,6 +1,6 @@
 //! Proposals against a stand-in for each of the forges, and what is said when one refuses.
 
-use registry::Secret;
+use oci_registry::Secret;
 
 use super::mark::Mark;
 use super::stand_in::{Kind, Pull, StandIn};

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 
 use jiff::Timestamp;
-use registry::{Options, RegistrySettings, Retry};
+use oci_registry::{Options, RegistrySettings, Retry};
 use serde_json::json;
 
 use super::*;

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
-use registry::Platform;
+use oci_registry::Platform;
 
 use crate::choose::{self, Round};
 use crate::criteria::Criteria;

@@ -9,7 +9,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use registry::{
+use oci_registry::{
     ClientCertificate, Credential, CredentialSource, DockerConfig, Error as RegistryError, Proxy,
     PullSecretKind, PullSecrets, Secret,
 };
@@ -141,7 +141,7 @@ impl SecretSource {
         RegistryError::no_credentials(&self.place.shown(), reason)
     }
 
-    fn pull_secret(&self, kept: &Kept) -> registry::Result<DockerConfig> {
+    fn pull_secret(&self, kept: &Kept) -> oci_registry::Result<DockerConfig> {
         let found = PULL_SECRETS.iter().find_map(|(key, kind)| Some((key, kind, kept.data.get(*key)?)));
         let (key, kind, content) = found.ok_or_else(|| {
             RegistryError::no_credentials(
@@ -153,7 +153,7 @@ impl SecretSource {
     }
 
     /// Pull secrets of a ServiceAccount that are not there are passed over, as the kubelet does.
-    fn of_account(&self, id: &Named) -> registry::Result<PullSecrets> {
+    fn of_account(&self, id: &Named) -> oci_registry::Result<PullSecrets> {
         let secrets = &self.secrets;
         let changes = secrets.vault.changes();
         let names = secrets.accounts.get(id, changes, || secrets.vault.pull_secrets(id));
@@ -170,11 +170,11 @@ impl SecretSource {
 }
 
 impl CredentialSource for SecretSource {
-    fn find(&self, registry: &str, repository: &str) -> registry::Result<Option<Credential>> {
+    fn find(&self, registry: &str, repository: &str) -> oci_registry::Result<Option<Credential>> {
         Ok(self.find_all(registry, repository)?.into_iter().next())
     }
 
-    fn find_all(&self, registry: &str, repository: &str) -> registry::Result<Vec<Credential>> {
+    fn find_all(&self, registry: &str, repository: &str) -> oci_registry::Result<Vec<Credential>> {
         let read = |id: &Named| {
             let kept = self.secrets.secret(id).map_err(|error| self.missing(error.message()))?;
             kept.ok_or_else(|| self.missing("it does not exist"))

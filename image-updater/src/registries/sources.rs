@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use registry::{
+use oci_registry::{
     CloudCredentials, CredentialChain, CredentialFile, CredentialProgram, CredentialSource,
     CredentialVariable, DockerConfig, Limits, Secret, Surroundings,
 };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use cosign::Verified;
 use jiff::Timestamp;
-use registry::Repository;
+use oci_registry::Repository;
 
 use super::{Decided, Outcome, Text};
 use crate::change::{Change, Edit, Version as Changed};

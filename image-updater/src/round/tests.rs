@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use registry::Repository;
+use oci_registry::Repository;
 
 use super::{Outcome, Plan, Round};
 use crate::change::Change;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use jiff::Timestamp;
-use registry::{Digest, Platform, is_tag};
+use oci_registry::{Digest, Platform, is_tag};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use registry::Reference;
+use oci_registry::Reference;
 use serde_json::Value;
 
 use super::letter::{Read, images, tagged};

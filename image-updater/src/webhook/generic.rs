@@ -1,7 +1,7 @@
 //! Whoever can write `{"image": "registry.example/shop/web", "tag": "1.2.0"}`: a step in a pipeline, or Keel's webhooks
 //! with `name` instead.
 
-use registry::Reference;
+use oci_registry::Reference;
 
 use super::letter::{Read, image, images, tagged};
 use super::proof::Proof;

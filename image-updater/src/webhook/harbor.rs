@@ -1,6 +1,6 @@
 //! Harbor, in its own format and as CloudEvents.
 
-use registry::Reference;
+use oci_registry::Reference;
 
 use super::letter::{Read, host, image, images};
 use super::proof::Proof;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::HeaderMap;
 use http::request::Parts;
-use registry::{Repository, is_tag};
+use oci_registry::{Repository, is_tag};
 use serde_json::Value;
 
 use super::{Image, Malformed, News};

@@ -32,7 +32,7 @@ mod receiver;
 mod repeats;
 mod secrets;
 
-use registry::Repository;
+use oci_registry::Repository;
 
 pub use letter::Letter;
 use letter::Read;

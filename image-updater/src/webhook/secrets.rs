@@ -9,7 +9,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use registry::Secret;
+use oci_registry::Secret;
 
 use crate::error::{Error, ErrorKind, Result};
 

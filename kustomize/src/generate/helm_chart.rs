@@ -9,7 +9,7 @@ mod args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use files::FileKind;
+use vfs::FileKind;
 use yamltree::{Dialect, JsonOptions, Node, ParseOptions, parse_first, to_json, to_sigs_yaml};
 
 use self::args::{ChartArgs, Globals, ValuesMerge};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use argocd::project::Projects;
 use argocd::{Context, Repositories};
-use files::{FileKind, Files};
+use vfs::{FileKind, Files};
 use yamlserde::{Placed, Text};
 
 use crate::error::{Error, ErrorKind, Result};

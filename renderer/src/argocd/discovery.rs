@@ -10,7 +10,7 @@ use std::sync::Arc;
 use argocd::application::{Application, is_application};
 use argocd::appset::is_application_set;
 use argocd::objects::{self, Object};
-use files::{FileKind, Files};
+use vfs::{FileKind, Files};
 use yamltree::Source;
 
 use crate::error::{Error, ErrorKind, Result};

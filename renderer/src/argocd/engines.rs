@@ -12,9 +12,9 @@ use argocd::application::{
     ChartRequest, KustomizationRequest, Manifests, ParameterKind, PulledChart, RemoteChart, ValueFile,
 };
 use clap::Parser;
-use files::Files;
 use helm_lite::{Chart, DEBUG_ADVICE};
 use kustomize::{LoadRestrictor, Options, Remote as _, Reorder};
+use vfs::Files;
 
 use super::shadow::Shadowed;
 use crate::built::Warnings;

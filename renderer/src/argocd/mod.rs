@@ -12,7 +12,7 @@ mod shadow;
 use argocd::application::{self, Application, Overrides, Rendered, World};
 use argocd::appset::{self, Generated};
 use argocd::objects::Object;
-use files::{Files, ReadSet, Recorder};
+use vfs::{Files, ReadSet, Recorder};
 
 pub(crate) use contexts::KnownWorld;
 pub(crate) use discovery::{Discovery, Found};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use files::{FileKind, Files, ReadSet};
+use vfs::{FileKind, Files, ReadSet};
 
 /// Files with one in another's place.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Files for Shadowed<'_> {
 
 #[cfg(test)]
 mod tests {
-    use files::MemoryTree;
+    use vfs::MemoryTree;
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use argocd::objects;
 use clap::Args;
-use files::{Disk, FileKind, Files};
+use vfs::{Disk, FileKind, Files};
 
 use super::argocd_flags::WorldFlags;
 use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Found, KnownWorld, Outcome};

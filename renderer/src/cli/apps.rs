@@ -12,8 +12,8 @@ use argocd::application::{Application, Engine, Rendered};
 use argocd::glob::Glob;
 use argocd::objects;
 use clap::{Args, ValueEnum};
-use files::{Disk, FileKind, Files};
 use serde_json::json;
+use vfs::{Disk, FileKind, Files};
 
 use super::argocd_flags::WorldFlags;
 use crate::argocd::{ApplicationRenderer, Discovery, Fleet, KnownWorld, Layout, Member};

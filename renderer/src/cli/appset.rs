@@ -8,7 +8,7 @@ use std::sync::Arc;
 use argocd::appset::{self, World};
 use argocd::objects::{self, Object, instance_name};
 use clap::{Args, Subcommand, ValueEnum};
-use files::{Disk, Files, MAX_FILE};
+use vfs::{Disk, Files, MAX_FILE};
 use yamltree::Source;
 
 use crate::argocd::KnownWorld;

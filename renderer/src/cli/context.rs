@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use argocd::Repositories;
 use argocd::export::{Export, IN_CLUSTER};
 use clap::{Args, Subcommand};
-use files::{Disk, Files};
+use vfs::{Disk, Files};
 use yamlserde::Text;
 
 use crate::argocd::KnownWorld;

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use review::{FORMATS, Format, FormatOptions, Options, SecretKey};
+use manifest_diff::{FORMATS, Format, FormatOptions, Options, SecretKey};
 
 use super::argocd_flags::WorldFlags;
 use crate::diff::{self, Request, Sides};
@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     sides.errors.iter().for_each(|error| reporter.error(error, None));
     sides.notices.iter().for_each(|notice| reporter.notice(notice));
     let options = Options { secret_key: secret_key()? };
-    let mut review = review::review(&sides.base, &sides.head, &options);
+    let mut review = manifest_diff::review(&sides.base, &sides.head, &options);
     review.summary.targets.unchanged += sides.unaffected;
     for Output { format, file } in &arguments.output {
         let options = FormatOptions {

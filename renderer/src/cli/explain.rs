@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use argocd::application::Overrides;
 use argocd::objects::Object;
 use clap::{Args, ValueEnum};
-use files::{Disk, FileKind, Files};
 use kustomize::History;
 use serde_json::{Value as Json, json};
+use vfs::{Disk, FileKind, Files};
 use yamltree::Place;
 
 use super::flags::BuildFlags;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use argocd::objects::{self, Object};
 use clap::{Args, Subcommand};
-use files::{Disk, FileKind, Files};
 use flux::envsubst::Mode;
+use vfs::{Disk, FileKind, Files};
 
 use crate::argocd::KnownWorld;
 use crate::config::{Config, default_cache_dir};

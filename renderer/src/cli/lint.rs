@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use argocd::application::Overrides;
 use clap::{Args, ValueEnum};
-use files::Disk;
 use findings::Severity;
 use goregex::Regex;
-use lint::{Check, Options, RULES};
+use manifest_lint::{Check, Options, RULES};
+use vfs::Disk;
 
 use super::findings::{FindingFormat, Verdict};
 use super::flags::BuildFlags;
@@ -135,7 +135,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     gathered.errors.iter().for_each(|(error, target)| reporter.error(error, Some(target)));
     gathered.notices.iter().for_each(|notice| reporter.notice(notice));
     let is_enabled = |check: &Check| !disabled.iter().any(|off| off.rule == check.rule);
-    let mut findings = lint::lint(&gathered.set, is_enabled);
+    let mut findings = manifest_lint::lint(&gathered.set, is_enabled);
     gathered.place(&mut findings);
     let mut verdict = Verdict::default();
     let mut findings = findings.into_iter().peekable();
@@ -163,7 +163,7 @@ fn config(arguments: &Arguments, reporter: &mut Reporter) -> Result<Config> {
 }
 
 fn rule(name: &str) -> Result<&'static Check> {
-    lint::find(name).ok_or_else(|| {
+    manifest_lint::find(name).ok_or_else(|| {
         let error = Error::new(ErrorKind::Usage, format!("there is no rule `{name}`"));
         error.hint("`renderer lint --rules` prints all of them")
     })

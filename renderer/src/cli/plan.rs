@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use argocd::objects::{Destination, Method, Pipeline, Processed, ResourceFilter, Tracking};
 use argocd::sync::{Options, Plan};
 use clap::{Args, ValueEnum};
-use files::Disk;
+use vfs::Disk;
 
 use crate::error::Result;
 use crate::manifests;

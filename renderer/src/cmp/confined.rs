@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use files::{Disk, FileKind, Files};
+use vfs::{Disk, FileKind, Files};
 
 /// The folder in which argocd-cmp-server has a folder for each request.
 const WORK: &str = "_cmp_server";

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use files::{Disk, FileKind, Files, ReadSet};
+use vfs::{Disk, FileKind, Files, ReadSet};
 
 /// Files of a tree first, then those of a cache.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl Files for WithFetched<'_> {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use files::MemoryTree;
+    use vfs::MemoryTree;
 
     use super::*;
 

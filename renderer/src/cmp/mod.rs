@@ -7,8 +7,8 @@ mod confined;
 mod fetched;
 mod session;
 
-use cmp::{Announcement, Failure, Generated, Generator, Request};
-use files::Files;
+use cmp_server::{Announcement, Failure, Generated, Generator, Request};
+use vfs::Files;
 
 use crate::config::Config;
 

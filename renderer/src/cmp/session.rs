@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use argocd::application::Engine;
 use argocd::plugin::{self, Checkout, Content, Invocation};
-use cmp::{Announcement, Failure, Generated};
-use files::Files;
+use cmp_server::{Announcement, Failure, Generated};
 use gitremote::redact;
+use vfs::Files;
 
 use super::fetched::WithFetched;
 use crate::argocd::{CompletedCharts, SourceEngines};

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use files::Disk;
 use gotemplate::semver::{Constraints, Version};
 use helm_lite::{Chart, Dependency, HelmVersion, pack};
+use vfs::Disk;
 
 use super::origin::Origin;
 use super::{Manager, Say, input};

@@ -123,7 +123,7 @@ fn not_added(unknown: &[String]) -> crate::error::Error {
 
 /// Go's `filepath.Clean`: what is above a folder is told by its path alone.
 fn clean(path: &Path) -> PathBuf {
-    let clean = files::clean(path);
+    let clean = vfs::clean(path);
     if clean.as_os_str().is_empty() { PathBuf::from(".") } else { clean }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use argocd::application::Overrides;
 use argocd::objects::Object;
-use files::{FileKind, Files, ReadSet, Recorder};
+use vfs::{FileKind, Files, ReadSet, Recorder};
 use yamltree::JsonOptions;
 
 use super::side::{States, kind};

@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use argocd::application::Overrides;
 use argocd::objects::{Key, Object};
-use files::{ReadSet, Recorder};
-use review::{Target, TargetKind};
+use manifest_diff::{Target, TargetKind};
+use vfs::{ReadSet, Recorder};
 use yamltree::{JsonOptions, Node};
 
 use super::side::States;

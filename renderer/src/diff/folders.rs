@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use files::{FileKind, Files, ReadSet, Recorder, clean};
-use review::{Target, TargetKind};
+use manifest_diff::{Target, TargetKind};
+use vfs::{FileKind, Files, ReadSet, Recorder, clean};
 use yamltree::{Node, ParseOptions};
 
 use super::side::{States, kind};
@@ -85,7 +85,7 @@ pub(super) fn add(
 }
 
 fn has_failed(target: &Target) -> bool {
-    matches!(target.outcome, review::Outcome::Failed(_))
+    matches!(target.outcome, manifest_diff::Outcome::Failed(_))
 }
 
 /// Renders folders side by side.

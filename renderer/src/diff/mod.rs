@@ -1,6 +1,6 @@
 //! What a change does to everything that a repository renders: both sides of it, of what the change affects.
 //!
-//! In: two states of the user's repository, or two sets of manifests. Out: [`review::Target`]s of both sides. Every target
+//! In: two states of the user's repository, or two sets of manifests. Out: [`manifest_diff::Target`]s of both sides. Every target
 //! is rendered at the later state, and what it consulted is noted; only where some of that is another at the earlier one is
 //! it rendered there too. What is unaffected is counted.
 
@@ -15,8 +15,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use argocd::application::Overrides;
-use files::{Disk, Files};
-use review::{Target, TargetKind};
+use manifest_diff::{Target, TargetKind};
+use vfs::{Disk, Files};
 
 use crate::argocd::Fleet;
 use crate::config::Config;

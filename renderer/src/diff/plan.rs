@@ -3,10 +3,10 @@
 use argocd::application::Application;
 use argocd::objects::Object;
 use argocd::sync::{Action, Options, Plan};
-use review::{PlanStep, PlannedObject};
+use manifest_diff::{PlanStep, PlannedObject};
 
 /// The plan of a sync from the old objects to the new ones.
-pub(super) fn of(application: &Application, new: &[Object], old: &[Object]) -> review::Plan {
+pub(super) fn of(application: &Application, new: &[Object], old: &[Object]) -> manifest_diff::Plan {
     let has = |option: &str| application.sync_policy.sync_options.iter().any(|given| given == option);
     let options = Options {
         namespace: &application.destination.namespace,
@@ -48,7 +48,7 @@ pub(super) fn of(application: &Application, new: &[Object], old: &[Object]) -> r
         });
         steps.push(PlanStep { title: "Never applied".to_owned(), objects: never.collect() });
     }
-    review::Plan { steps }
+    manifest_diff::Plan { steps }
 }
 
 fn titled(kind: &str, namespace: &str, name: &str) -> String {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use files::{Disk, FileKind, Files, clean};
+use vfs::{Disk, FileKind, Files, clean};
 
 use super::Request;
 use crate::config::Config;

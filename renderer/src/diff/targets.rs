@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use argocd::application::Application;
 use argocd::diffing::Normalizer;
 use argocd::objects::{ARGOCD_NAMESPACE, Key, Object};
-use review::{Outcome, Target, TargetKind, Volatile};
+use manifest_diff::{Outcome, Target, TargetKind, Volatile};
 use yamltree::{JsonOptions, Kind, Node};
 
 use super::plan;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Key, Object};
-use files::{FileKind, Files};
 use flux::{HELM_GROUP, InFile, KUSTOMIZE_GROUP, SOURCE_GROUP};
+use vfs::{FileKind, Files};
 use yamltree::Source;
 
 use crate::error::{Error, ErrorKind, Result};

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use argocd::objects::Object;
-use files::{Files, MemoryTree};
 use flux::{ChartPlace, ChartRequest, EditedKustomization, Engines, MANIFESTS, Manifests};
 use helm_lite::DEBUG_ADVICE;
 use helm_lite::values::{self, Options as ValuesOptions, ValuesFile};
 use kustomize::{LoadRestrictor, Options};
+use vfs::{Files, MemoryTree};
 
 use super::Settings;
 use crate::argocd::{CompletedCharts, Shadowed};

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::Object;
-use files::ReadSet;
 use flux::{HelmRelease, InFile, Known, Kustomization, Rendered, is_helm_release, is_kustomization};
+use vfs::ReadSet;
 
 use super::{Discovery, FluxRenderer, Outcome, Unit};
 use crate::built::Warnings;

@@ -9,8 +9,8 @@ mod fleet;
 use std::collections::BTreeSet;
 
 use argocd::objects::Key;
-use files::{ReadSet, Recorder};
 use flux::{HelmRelease, Known, Kustomization, Lookup, Places, Rendered, World};
+use vfs::{ReadSet, Recorder};
 
 use yamltree::Place;
 

@@ -10,8 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use files::{Disk, Entry, Files as _, ReadSet, Tree as _};
 use gix::ObjectId;
+use vfs::{Disk, Entry, Files as _, ReadSet, Tree as _};
 
 use super::tree::RevisionTree;
 
@@ -159,7 +159,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::process::Command;
 
-    use files::Recorder;
+    use vfs::Recorder;
 
     use super::*;
     use crate::git::Repository;

@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use files::{Disk, Mounted};
 use gix::bstr::BStr;
 use gix::{ObjectId, ThreadSafeRepository};
+use vfs::{Disk, Mounted};
 
 use super::tree::RevisionTree;
 use crate::error::{Error, ErrorKind, Result};

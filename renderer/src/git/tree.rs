@@ -8,9 +8,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use files::{Entry, MAX_FILE, Tree};
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
+use vfs::{Entry, MAX_FILE, Tree};
 
 use super::repository::innermost;
 use crate::error::{Error, ErrorKind, Result};

@@ -4,13 +4,13 @@ use std::io::Read;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use files::MAX_FILE;
 use gitremote::innermost;
 use gitremote::web::{client_builder, explain, refusal};
 use reqwest::StatusCode;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use reqwest::redirect::{Action, Attempt, Policy};
+use vfs::MAX_FILE;
 
 use super::AGENT;
 use super::failure::{ErrorKind, Failure, Result};

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use files::{Disk, Files};
 use kubeschema::{Gvk, Schema};
+use vfs::{Disk, Files};
 use yamltree::{Expansion, ParseOptions};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -63,7 +63,7 @@ impl Catalog {
     pub(crate) fn schema(&self, gvk: &Gvk, minor: &str) -> Result<Option<Schema>> {
         let path = self.path(gvk, minor);
         let disk = Disk::new();
-        let Ok((real, files::FileKind::File)) = disk.resolve(&path) else { return Ok(None) };
+        let Ok((real, vfs::FileKind::File)) = disk.resolve(&path) else { return Ok(None) };
         let bytes = disk.read(&real).map_err(|error| Error::io("read", &path, &error))?;
         let refuse = |reason: &str| {
             Error::new(ErrorKind::Input, format!("the schema `{}` cannot be read: {reason}", path.display()))

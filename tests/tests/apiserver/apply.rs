@@ -1,7 +1,7 @@
 //! Server-side apply: https://kubernetes.io/docs/reference/using-api/server-side-apply/
 
 use serde_json::{Value, json};
-use tests::apiserver::{ApiServer, CustomResource};
+use testkit::apiserver::{ApiServer, CustomResource};
 
 use super::{CONFIG_MAPS, Raw, config_map, version};
 

@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
-use tests::apiserver::{ApiServer, Rule, Settings, applications};
+use testkit::apiserver::{ApiServer, Rule, Settings, applications};
 
 use super::{CONFIG_MAPS, Raw, builder, config_map, impatient, patient, said};
 

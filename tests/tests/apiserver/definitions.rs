@@ -1,7 +1,7 @@
 //! CRDs: https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
 
 use serde_json::{Value, json};
-use tests::apiserver::ApiServer;
+use testkit::apiserver::ApiServer;
 
 use super::{Raw, version};
 

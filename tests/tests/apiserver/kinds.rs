@@ -1,7 +1,7 @@
 //! What the server asks of its own kinds.
 
 use serde_json::{Value, json};
-use tests::apiserver::ApiServer;
+use testkit::apiserver::ApiServer;
 
 use super::{Raw, version};
 

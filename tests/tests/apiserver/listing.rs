@@ -1,7 +1,7 @@
 //! Lists: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions and #retrieving-large-results-sets-in-chunks
 
 use serde_json::{Value, json};
-use tests::apiserver::{ApiServer, applications};
+use testkit::apiserver::{ApiServer, applications};
 
 use super::{CONFIG_MAPS, Raw, config_map, version};
 

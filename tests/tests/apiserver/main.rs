@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use reqwest::blocking::{Client, ClientBuilder, Response};
 use serde_json::{Value, json};
-use tests::apiserver::ApiServer;
+use testkit::apiserver::ApiServer;
 
 /// An answer: its status, and the object in it.
 type Said = (u16, Value);

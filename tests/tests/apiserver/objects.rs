@@ -3,7 +3,7 @@
 //! texts are those of `k8s.io/apimachinery/pkg/api/errors` and `k8s.io/apiserver/pkg/registry/generic`.
 
 use serde_json::{Value, json};
-use tests::apiserver::{ApiServer, CustomResource, applications};
+use testkit::apiserver::{ApiServer, CustomResource, applications};
 
 use super::{CONFIG_MAPS, Raw, config_map, version};
 

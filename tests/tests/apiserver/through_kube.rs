@@ -15,7 +15,7 @@ use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher};
 use kube::{Api, Client, Config, Resource as _, ResourceExt as _};
 use serde_json::json;
-use tests::apiserver::{ApiServer, Rule, Settings, applications};
+use testkit::apiserver::{ApiServer, Rule, Settings, applications};
 
 async fn client(server: &ApiServer, token: &str) -> Client {
     // Refused where another test of this process was first.

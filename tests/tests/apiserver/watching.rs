@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tests::apiserver::{ApiServer, Settings};
+use testkit::apiserver::{ApiServer, Settings};
 
 use super::{CONFIG_MAPS, Raw, config_map, version};
 

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
-use registry::{Client, Cloud, CloudCredentials, Credential, CredentialSource, Options, RegistrySettings};
+use oci_registry::{
+    Client, Cloud, CloudCredentials, Credential, CredentialSource, Options, RegistrySettings,
+};
 use sha2::{Digest, Sha256};
-use tests::{Reply, Request, StandIn};
+use testkit::{Reply, Request, StandIn};
 
 use super::{Machine, START, address, field, find};
 

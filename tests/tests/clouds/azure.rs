@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use registry::{
+use oci_registry::{
     Client, Cloud, CloudCredentials, Credential, CredentialSource, Options, RegistrySettings, Surroundings,
 };
-use tests::{Reply, Request, StandIn};
+use testkit::{Reply, Request, StandIn};
 
 use super::{Machine, START, address, field};
 

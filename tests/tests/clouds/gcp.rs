@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use registry::{Cloud, CloudCredentials, Credential, CredentialSource};
-use tests::{Reply, Request, StandIn};
+use oci_registry::{Cloud, CloudCredentials, Credential, CredentialSource};
+use testkit::{Reply, Request, StandIn};
 
 use super::{Machine, address, field, find};
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use registry::{Cloud, CloudCredentials, Credential, CredentialSource, Surroundings};
-use tests::{Folder, Request, StandIn};
+use oci_registry::{Cloud, CloudCredentials, Credential, CredentialSource, Surroundings};
+use testkit::{Folder, Request, StandIn};
 
 /// When tests begin: 2023-11-14T22:13:20Z.
 const START: u64 = 1_700_000_000;

@@ -1,7 +1,7 @@
 //! What has to be signed is written only where it is, by a key that a Secret has.
 
-use tests::Pushed;
-use tests::cosign::CosignKey;
+use testkit::Pushed;
+use testkit::cosign::CosignKey;
 
 use super::*;
 

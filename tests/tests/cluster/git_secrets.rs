@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use tests::SshServer;
+use testkit::SshServer;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! `image-updater import --from-cluster`: what the objects of a cluster come to, as a configuration of our own.
 
-use tests::Outcome;
+use testkit::Outcome;
 
 use super::*;
 

@@ -18,8 +18,8 @@ mod webhook;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::apiserver::{self, ApiServer};
-use tests::{BareRepository, Daemon, DockerRegistry, Folder, Habits, RegistryHabits, Server};
+use testkit::apiserver::{self, ApiServer};
+use testkit::{BareRepository, Daemon, DockerRegistry, Folder, Habits, RegistryHabits, Server};
 
 const IMAGE_UPDATER: &str = env!("CARGO_BIN_EXE_image-updater-under-test");
 

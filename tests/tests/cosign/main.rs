@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use cosign::{ErrorKind, Format, PublicKey, verify};
-use registry::{Client, Digest, Options, RegistrySettings, Repository, Retry};
+use oci_registry::{Client, Digest, Options, RegistrySettings, Repository, Retry};
 use serde_json::{Value, json};
-use tests::cosign::{BUNDLE, CosignKey, SIMPLE_SIGNING};
-use tests::{DockerRegistry, RegistryHabits, Reply, StandIn};
+use testkit::cosign::{BUNDLE, CosignKey, SIMPLE_SIGNING};
+use testkit::{DockerRegistry, RegistryHabits, Reply, StandIn};
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
@@ -46,7 +46,7 @@ impl Signed {
     }
 
     /// Puts signatures under the tag, and asks for the verdict.
-    fn with(&self, signatures: &[tests::cosign::SimpleSigning]) -> cosign::Result<Format> {
+    fn with(&self, signatures: &[testkit::cosign::SimpleSigning]) -> cosign::Result<Format> {
         self.registry.push_signatures("team/app", &self.tag(), signatures);
         self.verdict()
     }
@@ -289,9 +289,9 @@ fn the_message_of_a_bundle_may_be_the_manifest() {
 fn a_registry_that_fails_leaves_open_whether_an_image_is_signed() {
     let (key, digest) = (CosignKey::new(), Digest::of(b"image"));
     for (status, kind) in [
-        (500, registry::ErrorKind::Unreachable),
-        (403, registry::ErrorKind::Denied),
-        (429, registry::ErrorKind::RateLimited),
+        (500, oci_registry::ErrorKind::Unreachable),
+        (403, oci_registry::ErrorKind::Denied),
+        (429, oci_registry::ErrorKind::RateLimited),
     ] {
         let server = StandIn::start(move |_| Reply::new(status));
         let error = verdict(&server, &digest, &key).unwrap_err();

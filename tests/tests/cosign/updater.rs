@@ -1,9 +1,9 @@
 //! `image-updater` with `verify`: what is written, and what is said of the rest.
 
-use registry::Digest;
+use oci_registry::Digest;
 use serde_json::{Value, json};
-use tests::cosign::{BUNDLE, CosignKey, SimpleSigning};
-use tests::{DockerRegistry, Folder, Outcome, RegistryHabits, StandIn};
+use testkit::cosign::{BUNDLE, CosignKey, SimpleSigning};
+use testkit::{DockerRegistry, Folder, Outcome, RegistryHabits, StandIn};
 
 use super::{INDEX, Shelf};
 

@@ -1,6 +1,6 @@
 //! Several documents in one configuration, and what repositories themselves say that there is to do.
 
-use tests::GitRepository;
+use testkit::GitRepository;
 
 use super::*;
 

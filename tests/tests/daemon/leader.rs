@@ -1,7 +1,7 @@
 //! Several replicas with a cluster: one leads by a Lease, whatever becomes of it.
 
 use serde_json::{Value, json};
-use tests::apiserver::ApiServer;
+use testkit::apiserver::ApiServer;
 
 use super::*;
 

@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
-use tests::{BareRepository, Daemon, DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
+use testkit::{BareRepository, Daemon, DockerRegistry, Folder, Habits, Outcome, RegistryHabits, Server};
 
 const IMAGE_UPDATER: &str = env!("CARGO_BIN_EXE_image-updater-under-test");
 

@@ -1,6 +1,6 @@
 //! How it ends: on a signal, and killed at any moment.
 
-use tests::GitRepository;
+use testkit::GitRepository;
 
 use super::*;
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use tests::{BareRepository, Folder, GitRepository};
+use testkit::{BareRepository, Folder, GitRepository};
 
 use super::on_disk;
 

@@ -14,7 +14,7 @@ use gitremote::{
     Access, Authorship, Change, Credentials, Error, ErrorKind, Mirror, Person, Published, Publisher, Remote,
     Secret, Sign, Target, Tree, Waiting,
 };
-use tests::{BareRepository, Folder, Habits, Server};
+use testkit::{BareRepository, Folder, Habits, Server};
 
 const VALUES: &str = "image:\n  tag: 1.0.0 # ours\nreplicas: 1\n";
 

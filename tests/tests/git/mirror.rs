@@ -3,7 +3,7 @@
 use std::fs;
 
 use gitremote::{ErrorKind, HEAD, Mirror, Target, Tree};
-use tests::{GitRepository, Habits, Server};
+use testkit::{GitRepository, Habits, Server};
 
 use super::{bump, change, fails, on_disk, publish, pushed, remote};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gitremote::{ErrorKind, GpgKeyring, GpgSigner, Mirror, Secret, Sign, SshSigner, Target};
-use tests::{BareRepository, Folder};
+use testkit::{BareRepository, Folder};
 
 use super::{bump, fails, on_disk, publish_signed, pushed};
 

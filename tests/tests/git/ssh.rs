@@ -3,7 +3,7 @@
 use std::fs;
 
 use gitremote::{ErrorKind, KnownHosts, Mirror, Remote, Secret, Target};
-use tests::{BareRepository, Folder, SshServer};
+use testkit::{BareRepository, Folder, SshServer};
 
 use super::sign::run;
 use super::{bump, fails, on_disk, publish, pushed};

@@ -2,7 +2,7 @@
 //! for them, held against what the server of our own answers.
 
 use serde_json::{Value, json};
-use tests::{Folder, Outcome};
+use testkit::{Folder, Outcome};
 
 use super::{Call, PEER, RENDERER, Running, archive};
 

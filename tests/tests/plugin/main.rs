@@ -1,6 +1,6 @@
 //! `renderer cmp server` as Argo CD's repo-server and a kubelet see it.
 
-#[path = "../../../cmp/tests/server/client.rs"]
+#[path = "../../../crates/cmp-server/tests/server/client.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the client of the server's own tests, which ask for more")]
 mod client;
 
@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use client::{Call, archive, checksum, piece};
-use tests::Folder;
+use testkit::Folder;
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 

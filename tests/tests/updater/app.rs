@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tests::{BareRepository, Folder, Habits, Outcome, Reply, Request, Server, StandIn};
+use testkit::{BareRepository, Folder, Habits, Outcome, Reply, Request, Server, StandIn};
 
 use super::{IMAGE_UPDATER, VALUES, fails};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use tests::{BareRepository, Folder, SshServer};
+use testkit::{BareRepository, Folder, SshServer};
 
 use super::{IMAGE_UPDATER, PASSWORD, VALUES, World, fails};
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use tests::{BareRepository, Folder, Habits, Outcome, Reply, Request, Server, StandIn};
+use testkit::{BareRepository, Folder, Habits, Outcome, Reply, Request, Server, StandIn};
 
 const IMAGE_UPDATER: &str = env!("CARGO_BIN_EXE_image-updater-under-test");
 
@@ -111,7 +111,7 @@ fn manifest(tag: &str) -> Reply {
         "mediaType": media_type,
         "config": {
             "mediaType": "application/vnd.oci.image.config.v1+json",
-            "digest": registry::Digest::of(configuration.as_bytes()).as_str(),
+            "digest": oci_registry::Digest::of(configuration.as_bytes()).as_str(),
             "size": configuration.len(),
         },
         "layers": [],
@@ -120,7 +120,7 @@ fn manifest(tag: &str) -> Reply {
 }
 
 fn blob(digest: &str, mut tags: impl Iterator<Item = String>) -> Reply {
-    let is_it = |tag: &String| registry::Digest::of(configuration(tag).as_bytes()).as_str() == digest;
+    let is_it = |tag: &String| oci_registry::Digest::of(configuration(tag).as_bytes()).as_str() == digest;
     tags.find(is_it).map_or_else(|| Reply::new(404), |tag| Reply::new(200).body(configuration(&tag)))
 }
 

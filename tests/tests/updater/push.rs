@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use tests::{DockerRegistry, RegistryHabits};
+use testkit::{DockerRegistry, RegistryHabits};
 
 use super::{IMAGE_UPDATER, VALUES, World};
 
@@ -61,7 +61,7 @@ fn platforms_and_ages_cost_nothing_while_nothing_happens() {
 fn what_two_documents_name_is_listed_once() {
     let world = World::usual();
     let other =
-        tests::BareRepository::with(&world.folder.path("git/other.git"), &[("app/values.yaml", VALUES)]);
+        testkit::BareRepository::with(&world.folder.path("git/other.git"), &[("app/values.yaml", VALUES)]);
     world.configure("");
     let one = world.folder.read("image-updater.yaml").unwrap();
     // The second says nothing of registries: what the first says counts.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use tests::{Reply, Request, StandIn};
+use testkit::{Reply, Request, StandIn};
 
 use super::{VALUES, World};
 

@@ -1,6 +1,6 @@
 //! `image-updater set` in a checkout: what goes to the server, and what stays as it is here.
 
-use tests::{BareRepository, Folder, GitRepository, Outcome};
+use testkit::{BareRepository, Folder, GitRepository, Outcome};
 
 use super::{IMAGE_UPDATER, fails};
 

@@ -5,7 +5,7 @@
 //! authorities are those of `argocd-ssh-known-hosts-cm` and `argocd-tls-certs-cm`.
 
 use gitremote::ProxyServer;
-use registry::Secret;
+use oci_registry::Secret;
 
 use super::address::{Way, host, is_same, matched};
 use super::keys::Keys;

@@ -1,7 +1,7 @@
 //! The Secrets that a GitRepository of Flux names: what its server is shown, and the proxy on the way there.
 
 use gitremote::ProxyServer;
-use registry::Secret;
+use oci_registry::Secret;
 
 use super::address::Way;
 use super::keys::Keys;

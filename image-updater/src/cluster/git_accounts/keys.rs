@@ -1,7 +1,7 @@
 //! What is in a Secret, key by key; where another Secret adds to it, what the first lacks is looked for there.
 
 use gitremote::ClientCertificate;
-use registry::Secret;
+use oci_registry::Secret;
 
 use crate::cluster::Kept;
 use crate::error::{Error, Result};

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use gitremote::{ClientCertificate, ProxyServer};
-use registry::Secret;
+use oci_registry::Secret;
 
 use super::Vault;
 use crate::account::{Account, AppKey, AppTokens};

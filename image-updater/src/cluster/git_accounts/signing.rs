@@ -5,7 +5,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use gitremote::{ErrorKind, GpgKeyring, Sign, SshSigner};
-use registry::Secret;
+use oci_registry::Secret;
 
 use super::keys::Keys;
 use crate::cluster::Vault;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use registry::Repository;
+use oci_registry::Repository;
 use serde_json::Value;
 
 use super::conditions::Conditions;

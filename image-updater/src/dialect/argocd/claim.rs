@@ -1,6 +1,6 @@
 //! An image of an Application, and how a tag of it is chosen.
 
-use registry::{Platform, Repository};
+use oci_registry::{Platform, Repository};
 
 use super::super::objects::Object;
 use super::super::{Found, prefix_of};
@@ -45,7 +45,7 @@ impl Claim<'_> {
     fn parts(&self) -> Result<(&str, Repository, Option<&str>)> {
         let at = |error: Error| error.at(self.said.at(self.image.start));
         let (name, constraint) = image_list::split(&self.image.value).map_err(at)?;
-        let repository = name.parse().map_err(|error: registry::Error| at(error.into()))?;
+        let repository = name.parse().map_err(|error: oci_registry::Error| at(error.into()))?;
         Ok((name, repository, constraint))
     }
 
@@ -80,7 +80,7 @@ impl Claim<'_> {
         }
         if let Some(platforms) = &self.settings.platforms {
             let read = platforms.value.iter().map(|text| text.trim().parse::<Platform>());
-            let read: Result<_, registry::Error> = read.collect();
+            let read: Result<_, oci_registry::Error> = read.collect();
             criteria.platforms = read.map_err(|error| place(platforms.start)(error.into()))?;
         }
         let watched = self.constrain(&mut criteria, constraint)?;
@@ -112,7 +112,7 @@ impl Claim<'_> {
     fn constrain(&self, criteria: &mut Criteria, constraint: Option<&str>) -> Result<Option<String>> {
         let refuse = |message: String| self.said.refuse(self.image.start, message);
         match (criteria.strategy.as_str(), constraint) {
-            ("digest", Some(tag)) if registry::is_tag(tag) => Ok(Some(tag.to_owned())),
+            ("digest", Some(tag)) if oci_registry::is_tag(tag) => Ok(Some(tag.to_owned())),
             ("digest", tag) => {
                 let error = match tag {
                     Some(tag) => refuse(format!("`digest` watches a tag, and `{tag}` is none")),

@@ -11,7 +11,7 @@ use crate::cluster::{LiveSource, SourceField, print_of};
 use crate::error::{Cause, Error, Result};
 use crate::message::BranchTemplate;
 use crate::work::{self, Delivery, Files, GitAccount, Running, Spot, SpotPaths};
-use registry::Reference;
+use oci_registry::Reference;
 use yamlserde::Placed;
 use yamltree::Node;
 

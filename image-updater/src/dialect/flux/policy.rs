@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use registry::Reference;
+use oci_registry::Reference;
 
 use super::types::{
     Choice, ImagePolicy, ImageRepository, LocalReference, MAX_EXCLUSIONS, MAX_NAME, Order, Provider,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use argocd::Repositories;
 use argocd::application::{Application, Rendered};
 use argocd::generate_paths::{ANNOTATION, SourceFolders};
-use files::{Files, ReadSet};
+use vfs::{Files, ReadSet};
 
 use crate::argocd::Member;
 use crate::error::{Error, ErrorKind, Result};

@@ -8,7 +8,7 @@ use std::env;
 use std::sync::Arc;
 
 use clap::Args;
-use cmp::{Announcement, Failure};
+use cmp_server::{Announcement, Failure};
 use serde_json::{Map, Value};
 
 use crate::cli::flags::BuildFlags;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use cmp::{Cached, Record};
+use cmp_server::{Cached, Record};
 use gitremote::redact;
 use serde_json::{Map, Value};
 
@@ -73,7 +73,7 @@ fn fields(record: &Record) -> Vec<Field> {
 
 #[cfg(test)]
 mod tests {
-    use cmp::Code;
+    use cmp_server::Code;
 
     use super::*;
 

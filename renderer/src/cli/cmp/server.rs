@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use cmp::{Limits, Options, Server, probe};
+use cmp_server::{Limits, Options, Server, probe};
 
 use super::log::{self, LogFormat};
 use super::size;
@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     })?;
     output::to_stderr(&format!("listening on {}\n", socket.display()));
     let format = arguments.log_format;
-    let observe = move |record: &cmp::Record| output::to_stderr(&log::line(record, format));
+    let observe = move |record: &cmp_server::Record| output::to_stderr(&log::line(record, format));
     server
         .run(Arc::new(Plugin::new(config)), observe, None::<Ready<()>>)
         .map_err(|error| Error::new(ErrorKind::Environment, format!("cannot serve: {error}")))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use registry::{Credential, Secret};
+use oci_registry::{Credential, Secret};
 
 use super::flags::{GlobalFlags, go_switch};
 use super::source::{HomeFlags, password_on_stdin, secret};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use registry::Secret;
+use oci_registry::Secret;
 
 use crate::charts::Location;
 use crate::config;

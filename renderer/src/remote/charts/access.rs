@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gitremote::web::{client_builder, explain};
-use registry::{ClientCertificate, Secret};
+use oci_registry::{ClientCertificate, Secret};
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Identity, Url};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gitremote::redact;
 use helm_lite::archive::MAX_CHART_SIZE;
 use helm_lite::repository::IndexedChart;
-use registry::Digest;
+use oci_registry::Digest;
 use reqwest::Url;
 
 use super::super::failure::{ErrorKind, Failure, Result};

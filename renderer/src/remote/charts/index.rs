@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use gitremote::redact;
 use helm_lite::repository::Index;
-use registry::Digest;
+use oci_registry::Digest;
 use reqwest::Url;
 
 use super::super::cache::CachedFile;

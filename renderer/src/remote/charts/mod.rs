@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use gitremote::redact;
 use helm_lite::repository::{IndexedChart, NoVersion};
-use registry::{Client, Digest};
+use oci_registry::{Client, Digest};
 use reqwest::Url;
 
 use super::cache::Cache;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use gotemplate::semver::Version;
 use helm_lite::archive;
 use helm_lite::repository::newest_matching;
-use registry::{
+use oci_registry::{
     Client, Content, Credential, CredentialChain, CredentialSource, Descriptor, Digest, DockerConfig,
     ImageManifest, Options, Reference, RegistrySettings, Repository, Retry,
 };
@@ -95,13 +95,13 @@ impl ChartSources {
             Client::new(options(settings)).check(host).map_err(|error| failure(&error))
         };
         check().map_err(|failure: Failure| failure.during(format!("authenticating to {host:?}")))?;
-        registry::log_in(&self.homes.registry_config, host, credential)
+        oci_registry::log_in(&self.homes.registry_config, host, credential)
             .map_err(|error| failure(&error).into())
     }
 
     /// Forgets the account for a registry.
     pub(crate) fn log_out(&self, host: &str) -> error::Result<()> {
-        registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(&error).into())
+        oci_registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(&error).into())
     }
 
     /// Where Helm looks for accounts: in its own file, then in Docker's.
@@ -265,8 +265,8 @@ fn chart_manifest(client: &Client, repository: &Repository, digest: Digest) -> R
 }
 
 /// As this crate says it.
-fn failure(error: &registry::Error) -> Failure {
-    use registry::ErrorKind as Kind;
+fn failure(error: &oci_registry::Error) -> Failure {
+    use oci_registry::ErrorKind as Kind;
     let kind = match error.kind() {
         Kind::Invalid | Kind::Protocol => ErrorKind::Invalid,
         Kind::NameUnknown | Kind::ManifestUnknown | Kind::BlobUnknown => ErrorKind::NotFound,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use registry::Secret;
+use oci_registry::Secret;
 use tempfile::NamedTempFile;
 use yamltree::{
     Dialect, DuplicateKeys, Entry, Expansion, Node, ParseOptions, Resolved, SourceId, to_sigs_yaml,

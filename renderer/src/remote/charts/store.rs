@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use helm_lite::archive;
 use helm_lite::repository::Index;
-use registry::Digest;
+use oci_registry::Digest;
 
 use super::super::cache::{Cache, create_folders, hash, publish};
 use super::super::failure::{ErrorKind, Failure, Result, cache_failure};

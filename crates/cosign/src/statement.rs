@@ -1,0 +1,67 @@
+//! What an envelope says (DSSE), and what it says it of (in-toto). In: a payload and its type. Out: the bytes that are
+//! signed, and whether the payload is a signature of a digest. Not every statement is one: that of a scan or of how an
+//! image was built is signed with the same key, and approves of nothing.
+
+use std::collections::BTreeMap;
+
+use oci_registry::Digest;
+use serde::Deserialize;
+
+use crate::signature::{Claim, shown};
+
+/// What an envelope says its payload is.
+pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
+
+/// What `cosign sign` states.
+pub(crate) const SIGNATURE: &str = "https://sigstore.dev/cosign/sign/v1";
+
+/// The versions of statements.
+const STATEMENTS: [&str; 2] = ["https://in-toto.io/Statement/v1", "https://in-toto.io/Statement/v0.1"];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Statement {
+    #[serde(rename = "_type")]
+    kind: String,
+    predicate_type: String,
+    subject: Vec<Subject>,
+}
+
+#[derive(Deserialize)]
+struct Subject {
+    digest: BTreeMap<String, String>,
+}
+
+/// The bytes that are signed: the payload with its type, so that it cannot be taken for one of another type.
+pub(crate) fn signed_bytes(payload: &[u8]) -> Vec<u8> {
+    let head = format!("DSSEv1 {} {PAYLOAD_TYPE} {} ", PAYLOAD_TYPE.len(), payload.len());
+    [head.as_bytes(), payload].concat()
+}
+
+/// What a payload says of a digest.
+pub(crate) fn claim(payload: &[u8], digest: &Digest) -> Claim {
+    let Ok(statement) = serde_json::from_slice::<Statement>(payload) else {
+        return Claim::Malformed("what it signs is no statement of in-toto".to_owned());
+    };
+    if !STATEMENTS.contains(&statement.kind.as_str()) {
+        return Claim::Malformed(format!("it signs a `{}`, which is not known", shown(&statement.kind)));
+    }
+    if statement.predicate_type != SIGNATURE {
+        return Claim::Attestation(statement.predicate_type);
+    }
+    let digests = || {
+        let of = |subject| Subject::digest(subject, digest.algorithm());
+        statement.subject.iter().filter_map(of)
+    };
+    match digests().next() {
+        _ if digests().any(|hex| hex == digest.hex()) => Claim::Ours,
+        Some(other) => Claim::Other(format!("{}:{other}", digest.algorithm())),
+        None => Claim::Malformed(format!("it says no {} of what it is for", digest.algorithm())),
+    }
+}
+
+impl Subject {
+    fn digest(&self, algorithm: &str) -> Option<&str> {
+        self.digest.get(algorithm).map(String::as_str)
+    }
+}

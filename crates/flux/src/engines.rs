@@ -1,0 +1,108 @@
+//! What builds kustomizations and renders charts, behind a seam: the engines of the caller.
+
+use std::path::PathBuf;
+
+use argocd::objects::Object;
+use helm_lite::values::UserValues;
+use vfs::Files;
+use yamltree::Place;
+
+/// Builds kustomizations and renders charts.
+pub trait Engines {
+    /// Why an engine fails.
+    type Error: From<argocd::Error>;
+
+    /// What `kustomize build` makes of a folder, whose kustomization may be another than the one in it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn folder(
+        &self,
+        files: &dyn Files,
+        folder: PathBuf,
+        edited: Option<EditedKustomization>,
+    ) -> Result<Vec<Object>, Self::Error>;
+
+    /// What `kustomize build` makes of manifests and a kustomization that names them [`MANIFESTS`].
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn stream(&self, manifests: &str, kustomization: &str) -> Result<Vec<Object>, Self::Error>;
+
+    /// What `helm install` makes of a chart.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn chart(&self, chart: &ChartRequest<'_>) -> Result<Manifests, Self::Error>;
+}
+
+/// What manifests are called that a kustomization is for.
+pub const MANIFESTS: &str = "helm-output.yaml";
+
+/// A kustomization in place of the file in a folder, or of none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedKustomization {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+}
+
+/// A chart to render.
+#[derive(Debug)]
+pub struct ChartRequest<'r> {
+    /// Where it is.
+    pub chart: ChartPlace<'r>,
+    /// Where it is asked for.
+    pub place: Option<Place>,
+    /// The release's name.
+    pub release_name: String,
+    /// The release's namespace.
+    pub namespace: String,
+    /// Files that take the place of the chart's own values.
+    pub values_files: Vec<String>,
+    /// Whether such a file may be missing.
+    pub ignores_missing_values_files: bool,
+    /// Values over those of the chart.
+    pub values: UserValues,
+    /// Whether values are held against the chart's schema.
+    pub checks_schemas: bool,
+}
+
+/// Where a chart is.
+#[derive(Debug)]
+pub enum ChartPlace<'r> {
+    /// In a folder of an artifact.
+    Folder {
+        /// The artifact's files.
+        files: &'r dyn Files,
+        /// The artifact's folder.
+        root: PathBuf,
+        /// The chart's folder or archive.
+        path: PathBuf,
+    },
+    /// In a repository of charts, or in a registry.
+    Remote {
+        /// The address of the repository; `None` where the name is an address.
+        repository: Option<String>,
+        /// Its name.
+        name: String,
+        /// The version, or a range; the newest where it is empty.
+        version: String,
+        /// Whether credentials go to other hosts too.
+        passes_credentials: bool,
+    },
+}
+
+/// What a chart renders to.
+#[derive(Clone, Debug, Default)]
+pub struct Manifests {
+    /// The files below `crds/`.
+    pub crds: String,
+    /// What is no hook.
+    pub manifests: String,
+    /// Hooks.
+    pub hooks: String,
+    /// Hooks that are tests.
+    pub tests: String,
+}

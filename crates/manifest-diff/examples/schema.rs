@@ -1,0 +1,7 @@
+//! Prints the schema of the data, which is published as `review/schema.json`.
+
+use std::io::{self, Write};
+
+fn main() -> io::Result<()> {
+    writeln!(io::stdout(), "{:#}", manifest_diff::schema())
+}

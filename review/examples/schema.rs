@@ -1,7 +1,0 @@
-//! Prints the schema of the data, which is published as `review/schema.json`.
-
-use std::io::{self, Write};
-
-fn main() -> io::Result<()> {
-    writeln!(io::stdout(), "{:#}", review::schema())
-}
