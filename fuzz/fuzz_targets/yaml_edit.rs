@@ -45,7 +45,7 @@ fn add_and_remove<'f>(file: &'f File<'f>, node: &'f Node, value: &str) {
     }
 }
 
-fn check<'f>(file: &'f File<'f>, edit: impl FnOnce(&mut Edits<'f>) -> Result<(), yamledit::Error>) {
+fn check<'f>(file: &'f File<'f>, edit: impl FnOnce(&mut Edits<'f>) -> Result<(), diagnostic::Error>) {
     let mut edits = Edits::new(file);
     if edit(&mut edits).is_ok()
         && let Ok(Some(edited)) = edits.apply()

@@ -235,7 +235,7 @@ items:
             ),
         ] {
             let error = Cluster::default().add("x.yaml", text).expect_err(text);
-            assert_eq!(error.place().map(yamltree::Place::location).as_deref(), Some(location), "{text}");
+            assert_eq!(error.location().map(ToString::to_string).as_deref(), Some(location), "{text}");
             assert!(error.message().contains(message), "{error}");
         }
     }

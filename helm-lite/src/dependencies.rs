@@ -365,7 +365,7 @@ mod tests {
             (warning.code, warning.message.as_str()),
             (Code::NotBoolean, "the condition `a.e` of `a` is no boolean")
         );
-        let place = warning.place.as_ref().map(yamltree::Place::location);
+        let place = warning.location.as_ref().map(ToString::to_string);
         assert_eq!(place.as_deref(), Some("c/values.yaml:1:5"));
     }
 

@@ -30,7 +30,7 @@ pub use capabilities::{API_VERSIONS, KubeVersion};
 pub use chart::{Chart, Dependency, File, IgnoreRules, Lock, Metadata, archive, pack};
 pub use cluster::Cluster;
 pub use dependencies::process_dependencies;
-pub use error::{DEBUG_ADVICE, Error, ErrorKind, Step};
+pub use error::DEBUG_ADVICE;
 pub use options::Options;
 pub use origin::Origin;
 pub use release_name::{check_release_name, release_name};

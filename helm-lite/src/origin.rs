@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gotemplate::Marks;
-use yamltree::{Place, Span};
+use yamltree::{Location, Span};
 
 use crate::sources::Sources;
 
@@ -26,7 +26,7 @@ pub struct Origin {
 
 impl Writer {
     /// The place in the template of what stands at an offset of the file.
-    pub(crate) fn place(&self, path: &str, offset: usize) -> Option<Place> {
+    pub(crate) fn place(&self, path: &str, offset: usize) -> Option<Location> {
         place(path, &self.template, self.offset(offset)?, 1)
     }
 
@@ -56,7 +56,7 @@ impl Origin {
 }
 
 /// A place in a template.
-pub(crate) fn place(path: &str, template: &[u8], offset: usize, length: usize) -> Option<Place> {
+pub(crate) fn place(path: &str, template: &[u8], offset: usize, length: usize) -> Option<Location> {
     let text = std::str::from_utf8(template).ok()?;
     let mut sources = Sources::default();
     let source = sources.add(path, text);

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gotemplate::{Event, Map, MissingKey, TemplateSet, Trace, Value};
-use yamltree::Place;
+use yamltree::Location;
 
 use self::events::Events;
 use crate::chart::{Chart, File};
@@ -173,7 +173,7 @@ impl<'c> Plan<'c> {
     }
 
     /// A place in a template.
-    fn place(&self, path: &str, offset: usize, length: usize) -> Option<Place> {
+    fn place(&self, path: &str, offset: usize, length: usize) -> Option<Location> {
         origin::place(path, &self.templates.get(path)?.file.data, offset, length)
     }
 }
@@ -230,7 +230,8 @@ mod tests {
         let chart = Chart::load(files, "c", HelmVersion::default(), &mut Vec::new()).expect("a chart");
         let limits = Limits { stack: STACK / 2, ..Limits::default() };
         let options = Options { release_name: "r".to_owned(), limits, ..Options::default() };
-        let output = render(&chart, &chart.values.to_map(), &options).map_err(|error| error.to_string())?;
+        let output =
+            render(&chart, &chart.values.to_map(), &options).map_err(|error| error.message().to_owned())?;
         Ok(output.files.into_iter().map(|file| (file.path, file.text)).collect())
     }
 

@@ -18,7 +18,7 @@ mod violation;
 
 use std::fmt::Write as _;
 
-use yamltree::{Place, Span};
+use yamltree::{Location, Span};
 
 use self::compile::compile;
 use self::registry::{Fault, Registry};
@@ -72,7 +72,7 @@ enum Where {
     /// With a value.
     Value(Span),
     /// In a schema.
-    Schema(Option<Place>),
+    Schema(Option<Location>),
 }
 
 impl Report {
@@ -158,7 +158,7 @@ fn span(values: &Table, path: &[String]) -> Span {
 enum Refusal {
     Values(Vec<Violation>),
     /// The schema is none: why, and where.
-    Schema(String, Option<Place>),
+    Schema(String, Option<Location>),
     TooMuch,
 }
 
@@ -220,7 +220,7 @@ fn json_fault(text: &str) -> String {
     }
 }
 
-fn place(text: &str, registry: &Registry<'_>, node: NodeId) -> Place {
+fn place(text: &str, registry: &Registry<'_>, node: NodeId) -> Location {
     let mut sources = Sources::default();
     let source = sources.add("values.schema.json", text);
     let place = registry.json.place(node);

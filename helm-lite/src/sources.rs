@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use yamltree::{Place, Source, SourceId, Span};
+use yamltree::{Location, Source, SourceId, Span};
 
 /// The texts that some spans point into.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +36,8 @@ impl Sources {
 
     /// The place that a span stands for; none for what no file holds.
     #[must_use]
-    pub fn place(&self, span: Span) -> Option<Place> {
-        self.0.get(&span.source).map(|source| Place { source: Arc::clone(source), span })
+    pub fn place(&self, span: Span) -> Option<Location> {
+        self.0.get(&span.source).map(|source| Location { source: Arc::clone(source), span })
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
         let in_flags = Span { source: flags.add("--set", "a=3"), start: 2, end: 3 };
         assert!(chart.place(in_flags).is_none());
         chart.extend(&flags);
-        let location = |span| chart.place(span).map(|place| place.location());
+        let location = |span| chart.place(span).map(|place| place.to_string());
         assert_eq!(location(in_chart).as_deref(), Some("values.yaml:2:1"));
         assert_eq!(location(in_flags).as_deref(), Some("--set:1:3"));
         assert_eq!(location(Span::NONE), None);

@@ -1,8 +1,6 @@
 //! What is not wrong but surely not meant, each with a stable code.
 
-use yamltree::Place;
-
-yamltree::warning_codes! {
+diagnostic::warning_codes! {
     /// `lookup` found nothing because there is no cluster to ask.
     LookupOffline = "HELM-W001";
     /// A function's result differs from one rendering to the next: it is random or depends on the time.
@@ -33,39 +31,8 @@ yamltree::warning_codes! {
     PrecisionLost = "HELM-W014";
 }
 
-/// One warning with its place.
-#[derive(Clone, Debug)]
-pub struct Warning {
-    /// The stable code.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// Where, when that is in a file.
-    pub place: Option<Place>,
-}
-
-impl Warning {
-    /// A warning without a place.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, place: None }
-    }
-
-    /// Says where it is.
-    #[must_use]
-    pub fn at(mut self, place: Option<Place>) -> Self {
-        self.place = place;
-        self
-    }
-
-    /// Says what to do about it.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
+/// One warning with its location.
+pub type Warning = diagnostic::Warning<Code>;
 
 #[cfg(test)]
 mod tests {

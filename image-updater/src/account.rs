@@ -3,6 +3,7 @@
 //! In: where secrets are kept. Out: what is shown to the server. Secrets are read when they are needed, and no message has
 //! what is in them. An App's token is asked for once for all who want it, and again before it is of no more use.
 
+use diagnostic::{Error, Result};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,7 +12,6 @@ use oci_registry::Secret;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Credentials;
-use crate::error::{Error, Result};
 use crate::forge::{App, AppToken, Settings};
 use crate::input;
 
@@ -37,7 +37,7 @@ impl Account {
         let (place, text) = secret(credentials, "the credentials for git")?;
         let (user, password) = text.split_once(':').unwrap_or((TOKEN_USER, &text));
         if password.is_empty() {
-            return Err(Error::input(format!(
+            return Err(Error::invalid(format!(
                 "the credentials for git cannot be had from `{place}`: it holds no `user:password`"
             )));
         }
@@ -154,7 +154,7 @@ impl AppKey {
 pub(crate) fn token(place: &Credentials) -> Result<String> {
     let (place, text) = secret(place, "the token of the forge")?;
     if text.is_empty() {
-        return Err(Error::input(format!(
+        return Err(Error::invalid(format!(
             "the token of the forge cannot be had from `{place}`: it is empty"
         )));
     }
@@ -164,7 +164,7 @@ pub(crate) fn token(place: &Credentials) -> Result<String> {
 /// What is kept in a place, and what the place is called.
 fn secret(credentials: &Credentials, what: &str) -> Result<(String, String)> {
     let missing =
-        |place: &str, why: &str| Error::input(format!("{what} cannot be had from `{place}`: {why}"));
+        |place: &str, why: &str| Error::invalid(format!("{what} cannot be had from `{place}`: {why}"));
     let (place, text) = match credentials {
         Credentials::Env(name) => {
             let place = format!("${name}");

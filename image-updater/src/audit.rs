@@ -4,6 +4,7 @@
 //! goes out in one write, so that several processes may share the file. Refused: a file that cannot be written, and that
 //! before anything is pushed. There is no place in a line for credentials: addresses of repositories are not in it.
 
+use diagnostic::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::deliver::{Delivered, Written};
-use crate::error::{Error, Result};
 
 /// A file that only grows.
 #[derive(Debug)]

@@ -3,12 +3,12 @@
 //! In: a folder, and files that were written in it. Out: the address and the branch that it follows, or a commit. The
 //! `git` program does it, with the hooks and the configuration of whoever runs this.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::change::Change;
 use crate::commits::message;
-use crate::error::{Error, ErrorKind, Result};
 use crate::message::{Set, sets_of};
 use crate::round::Plan;
 use crate::work::Delivery;
@@ -30,7 +30,7 @@ impl Checkout {
     pub(crate) fn around(folder: &Path) -> Result<Self> {
         let ask = |what: &str| line(&git(folder, &["rev-parse", what])?);
         let Some(root) = ask("--show-toplevel")?.filter(|root| !root.is_empty()) else {
-            return Err(Error::input(format!("`{}` is in no work tree of git", folder.display()))
+            return Err(Error::invalid(format!("`{}` is in no work tree of git", folder.display()))
                 .hint("run it in a checkout, or name the repository in a configuration"));
         };
         Ok(Self { root: root.into(), prefix: ask("--show-prefix")?.unwrap_or_default() })
@@ -43,7 +43,7 @@ impl Checkout {
     pub(crate) fn origin(&self) -> Result<String> {
         let address = line(&git(&self.root, &["config", "--get", "remote.origin.url"])?)?;
         let address = address.ok_or_else(|| {
-            Error::input("the checkout has no remote `origin` to push to")
+            Error::invalid("the checkout has no remote `origin` to push to")
                 .hint("add it: `git remote add origin URL`")
         })?;
         let is_path = address.starts_with(['/', '.']);
@@ -56,7 +56,7 @@ impl Checkout {
     /// Where none is.
     pub(crate) fn branch(&self) -> Result<String> {
         line(&git(&self.root, &["symbolic-ref", "--quiet", "--short", "HEAD"])?)?.ok_or_else(|| {
-            Error::input("no branch is checked out to push to")
+            Error::invalid("no branch is checked out to push to")
                 .hint("check one out, or name it with `git.branch` in a configuration")
         })
     }
@@ -102,7 +102,7 @@ fn line(output: &Output) -> Result<Option<String>> {
         return Ok(None);
     }
     let text = String::from_utf8(output.stdout.clone());
-    let text = text.map_err(|_| Error::input("git names a path or an address that is not UTF-8"))?;
+    let text = text.map_err(|_| Error::invalid("git names a path or an address that is not UTF-8"))?;
     Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
@@ -112,6 +112,6 @@ fn succeeded(output: &Output) -> Result<()> {
     }
     let complaint = String::from_utf8_lossy(&output.stderr);
     let line = complaint.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed");
-    Err(Error::input(format!("git does not commit: {}", gitremote::redact(line)))
+    Err(Error::invalid(format!("git does not commit: {}", diagnostic::redact(line)))
         .hint("the files are written; commit them by hand"))
 }

@@ -6,6 +6,7 @@
 //! What only a registry knows of a tag is looked at last, from the best candidate on. Somebody who can ask is asked no
 //! further than to the first candidate that suits: nothing about those below it could change the decision.
 
+use diagnostic::Result;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -14,7 +15,6 @@ use jiff::Timestamp;
 
 use crate::criteria::Criteria;
 use crate::decision::{Decision, Outcome, Standing, Verdict};
-use crate::error::Result;
 use crate::filter::{Filters, Gap, Refusal};
 use crate::policy::{self, Candidate, Chooser, Policy, Ranked, Running};
 use crate::tags::Tag;

@@ -3,11 +3,11 @@
 //! In: a batch, a round, and the files as they are. Out: a plan for each commit, made on the files that the one before it
 //! leaves, and messages from templates.
 
+use diagnostic::Result;
 use std::collections::BTreeMap;
 
 use crate::change::{Change, Named};
 use crate::deliver::{Part, Planner};
-use crate::error::Result;
 use crate::files::Files;
 use crate::message::{FLUX_MESSAGE, MessageTemplate, Subject};
 use crate::round::{Round, Text};

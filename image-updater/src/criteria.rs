@@ -1,13 +1,12 @@
 //! How a tag is to be chosen, as a person writes it in flags or in a file. Nothing here is checked but single values.
 
+use diagnostic::{Error, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::SignedDuration;
 use oci_registry::Platform;
-
-use crate::error::{Error, Result};
 
 /// What a person asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +95,9 @@ pub(crate) fn as_in_files(error: Error) -> Error {
         option::NATURAL_ORDER,
     ];
     let names = special.into_iter().chain(OTHERS);
-    names.fold(error, |error, name| error.renaming(&format!("`{name}`"), &format!("`{}`", field(name))))
+    names.fold(error, |error, name| {
+        error.map_text(|text| text.replace(&format!("`{name}`"), &format!("`{}`", field(name))))
+    })
 }
 
 /// What a file calls a flag.
@@ -240,7 +241,7 @@ impl FromStr for Age {
 
     fn from_str(text: &str) -> Result<Self> {
         let refuse = |why: &str| {
-            let error = Error::input(format!("`{text}` is no span of time: {why}"));
+            let error = Error::invalid(format!("`{text}` is no span of time: {why}"));
             error.hint("write whole numbers with the units d, h, m and s: `3d`, `1h30m`")
         };
         let mut seconds: i64 = 0;

@@ -1,9 +1,9 @@
 //! What was decided about an image, and why: a verdict and a reason for every tag.
 
+use diagnostic::{Error, Result};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::error::{Error, Result};
 use crate::filter::{Gap, Lack};
 
 /// An error names so many tags, and counts the rest.
@@ -131,7 +131,7 @@ fn incomplete(image: &str, gaps: &[Gap]) -> Error {
     };
     let lacks: Vec<String> =
         [Lack::Created, Lack::Digest, Lack::Platforms].into_iter().filter_map(of).collect();
-    Error::input(format!("cannot choose a tag of `{image}`: {}", lacks.join("; ")))
+    Error::invalid(format!("cannot choose a tag of `{image}`: {}", lacks.join("; ")))
         .hint("nothing is chosen by what is only partly known")
 }
 

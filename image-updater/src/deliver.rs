@@ -4,13 +4,13 @@
 //! was pushed. One fetch, one commit (or one for each application) and one push, however many images there are; where
 //! somebody else pushed first, all is planned anew on what they left. What a person has set back is held.
 
+use diagnostic::{Error, Result};
 use gitremote::{
     Authorship, Consent, Mirror, ObjectId, Published, Publisher, Remote, Sign, Target, Tip, Tree, Waiting,
 };
 
 use crate::change::Change;
 use crate::commits::{heading, message, subject};
-use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::forge::{self, Action, BodyTemplate, DEFAULT_BODY, Proposal, Standing};
 use crate::gate::Gate;
@@ -120,7 +120,7 @@ impl From<Error> for Failed {
 pub(crate) struct Requested {
     pub(crate) action: Action,
     pub(crate) url: String,
-    pub(crate) warnings: Vec<forge::Error>,
+    pub(crate) warnings: Vec<Error>,
 }
 
 /// Plans on the branch's files, without a push.
@@ -173,8 +173,8 @@ pub(crate) fn deliver(
 }
 
 /// What was to be pushed while nobody is let through any more.
-fn held(error: &Error) -> gitremote::Error {
-    gitremote::Error::new(gitremote::ErrorKind::Unavailable, error.message())
+fn held(error: &Error) -> Error {
+    Error::new(diagnostic::ErrorKind::Unavailable, error.message())
 }
 
 fn joined(parts: Vec<Part>) -> Plan {
@@ -189,9 +189,9 @@ pub(crate) fn tip(server: &Server<'_>) -> Result<Tip> {
     let branch = server.branch.unwrap_or(gitremote::HEAD);
     let tips = server.mirror.fetch(server.remote, &[branch])?;
     tips.into_iter().next().flatten().ok_or_else(|| match server.branch {
-        Some(branch) => Error::input(format!("the repository has no branch `{branch}`"))
+        Some(branch) => Error::invalid(format!("the repository has no branch `{branch}`"))
             .hint("push a first commit to it, or name another with `git.branch`"),
-        None => Error::input("the repository is empty").hint("push a first commit to it"),
+        None => Error::invalid("the repository is empty").hint("push a first commit to it"),
     })
 }
 
@@ -327,7 +327,7 @@ impl Deliverer<'_> {
     /// The forge, and what stands there for these changes.
     fn standing(&self, branch: &str, base: &Tip, changes: &[Change]) -> Result<(forge::Client, Standing)> {
         let settings = self.server.forge.ok_or_else(|| {
-            Error::input("pull requests need a token of the forge, and there is none").hint(
+            Error::invalid("pull requests need a token of the forge, and there is none").hint(
                 "name its place with `git.pullRequest.tokenFrom`, or set GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN",
             )
         })?;

@@ -3,12 +3,11 @@
 //! A link is followed only to a file below the folder that the command was given or runs in: a repository must not be
 //! able to have another file of the machine written.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The longest file in bytes. Values files of large charts have some 200 KiB; more is no configuration of people.
 pub(crate) const MAX_FILE_LEN: u64 = 16 << 20;
@@ -28,7 +27,7 @@ pub(crate) fn locate(path: &Path, root: &Path) -> Result<PathBuf> {
     if real.starts_with(&root) {
         return Ok(real);
     }
-    Err(Error::input(format!("`{}` is a link out of `{}`", path.display(), root.display()))
+    Err(Error::invalid(format!("`{}` is a link out of `{}`", path.display(), root.display()))
         .hint("name the file that it points to"))
 }
 
@@ -61,7 +60,11 @@ pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
         file => file.and_then(|file| file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes)).map_err(failed)?,
     };
     if bytes.len() as u64 > MAX_FILE_LEN {
-        return Err(Error::input(format!("`{}` is longer than {} MiB", path.display(), MAX_FILE_LEN >> 20)));
+        return Err(Error::invalid(format!(
+            "`{}` is longer than {} MiB",
+            path.display(),
+            MAX_FILE_LEN >> 20
+        )));
     }
     Ok(Some(bytes))
 }
@@ -77,7 +80,8 @@ pub(crate) fn text(bytes: Vec<u8>, shown: &str) -> Result<String> {
             .filter(|byte| **byte == b'\n')
             .count()
             + 1;
-        Error::input(format!("line {line} of `{shown}` is not UTF-8")).hint("only files in UTF-8 are edited")
+        Error::invalid(format!("line {line} of `{shown}` is not UTF-8"))
+            .hint("only files in UTF-8 are edited")
     })
 }
 

@@ -1,11 +1,11 @@
 //! The files that a round reads: those of a folder, or those of a commit on a server. A path is from the root of the
 //! repository, with `/`, and never leads out of it.
 
+use diagnostic::{Error, Result};
 use std::fs;
 use std::path::PathBuf;
 
 use crate::disk;
-use crate::error::{Error, Result};
 
 /// How many files of a folder a pattern is held against.
 const MAX_FILES: usize = 100_000;
@@ -79,7 +79,7 @@ impl Folder {
     fn locate(&self, path: &str) -> Result<PathBuf> {
         let is_within = !path.starts_with('/') && !path.split('/').any(|part| part == "..");
         if !is_within {
-            return Err(Error::input(format!("`{path}` is no path within the repository")));
+            return Err(Error::invalid(format!("`{path}` is no path within the repository")));
         }
         let file = self.root.join(path);
         // A folder on the way may be a link as well as the file, which may not be there yet.
@@ -89,14 +89,14 @@ impl Folder {
         if real.starts_with(fs::canonicalize(&self.root).map_err(failed)?) {
             return disk::locate(&file, &self.root);
         }
-        Err(Error::input(format!("`{path}` leads by a link out of `{}`", self.root.display())))
+        Err(Error::invalid(format!("`{path}` leads by a link out of `{}`", self.root.display())))
     }
 
     fn walk(&self, below: &str, depth: usize, paths: &mut Vec<String>) -> Result<()> {
         let folder = self.root.join(below);
         let failed = |error| Error::io("read", &folder, &error);
         if depth > MAX_DEPTH || paths.len() > MAX_FILES {
-            return Err(Error::input(format!("there are too many files below `{}`", self.root.display())));
+            return Err(Error::invalid(format!("there are too many files below `{}`", self.root.display())));
         }
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;

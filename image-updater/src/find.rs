@@ -4,12 +4,12 @@
 //! policies that show the image, containers of manifests, and in any other YAML the values that charts have by
 //! convention. A file that is no YAML is passed over unless it has markers. Links are not followed.
 
+use diagnostic::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::disk;
 use crate::edit::{self, Outcome, Policy, Request, Source, Standing, Target};
-use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::report;
 
@@ -111,8 +111,12 @@ fn edits_of(texts: Vec<Text>, request: &Request, within: &[String]) -> Result<Ve
     }
     if edits.is_empty() {
         let within: Vec<_> = within.iter().map(|path| format!("`{path}`")).collect();
-        return Err(Error::input(format!("`{}` is nowhere in {}", request.version.name, within.join(", ")))
-            .hint("name its place with `--target KIND:FILE`"));
+        return Err(Error::invalid(format!(
+            "`{}` is nowhere in {}",
+            request.version.name,
+            within.join(", ")
+        ))
+        .hint("name its place with `--target KIND:FILE`"));
     }
     Ok(edits)
 }
@@ -148,7 +152,7 @@ impl Search<'_> {
         let metadata = fs::symlink_metadata(path).map_err(failed)?;
         if metadata.is_dir() {
             if depth > MAX_DEPTH {
-                return Err(Error::input(format!("the folders below `{}` lie too deep", root.display())));
+                return Err(Error::invalid(format!("the folders below `{}` lie too deep", root.display())));
             }
             let mut entries: Vec<PathBuf> = fs::read_dir(path)
                 .map_err(failed)?
@@ -163,7 +167,7 @@ impl Search<'_> {
         {
             self.seen += 1;
             if self.seen > MAX_FILES {
-                return Err(Error::input(format!(
+                return Err(Error::invalid(format!(
                     "there are more than {MAX_FILES} files below `{}`",
                     root.display()
                 )));

@@ -4,11 +4,10 @@
 //! sent. In: who wants to begin, and who wants to stop. Refused: to begin once stopping was asked for. Who pushes beside
 //! others has a gate of its own in the same wall: one for all wants to stop, and all are waited for.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Why nobody is let through for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

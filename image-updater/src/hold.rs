@@ -3,12 +3,12 @@
 //! In: what the trailers of a branch's last commits set, and a change that would be made. Out: whether that would undo a
 //! person's choice. Our own later commits undo nothing: when a tag's digest goes back and forth, each is set again.
 
+use diagnostic::{Error, Result};
 use std::cell::OnceCell;
 
 use gitremote::{Mirror, Remote, Tip};
 
 use crate::change::Change;
-use crate::error::{Error, Result};
 use crate::message::{Set, read_sets};
 
 /// How many commits are looked at for what we set before.

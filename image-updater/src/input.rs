@@ -1,10 +1,9 @@
 //! Reads what the command line names: a file, or standard input as `-`. Texts only, and none without end.
 
+use diagnostic::{Error, Result};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-
-use crate::error::{Error, Result};
 
 /// A list of a hundred thousand tags with all that is known of each is a fifth of that.
 const MAX_LEN: u64 = 256 * 1024 * 1024;
@@ -27,15 +26,15 @@ fn bounded(reader: impl Read, name: &str, path: &Path) -> Result<String> {
     let mut bytes = Vec::new();
     reader.take(MAX_LEN + 1).read_to_end(&mut bytes).map_err(|error| Error::io("read", path, &error))?;
     if bytes.len() as u64 > MAX_LEN {
-        return Err(Error::input(format!("`{name}` is longer than {} MiB", MAX_LEN >> 20)));
+        return Err(Error::invalid(format!("`{name}` is longer than {} MiB", MAX_LEN >> 20)));
     }
-    String::from_utf8(bytes).map_err(|_| Error::input(format!("`{name}` is no text in UTF-8")))
+    String::from_utf8(bytes).map_err(|_| Error::invalid(format!("`{name}` is no text in UTF-8")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use diagnostic::ErrorKind;
 
     #[test]
     fn what_has_no_end_and_what_is_no_text_is_refused() {
@@ -43,6 +42,6 @@ mod tests {
         assert!(bounded(&b"\xff"[..], "x", Path::new("x")).is_err());
         assert_eq!(bounded(&b"[]"[..], "x", Path::new("x")).unwrap(), "[]");
         let missing = read_text(Path::new("does-not-exist.json")).unwrap_err();
-        assert_eq!(missing.kind(), ErrorKind::Input);
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
     }
 }

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use diagnostic::{Error, Result};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -18,7 +19,6 @@ use oci_registry::{Client, Digest, Platform, Repository, TagList, Wanted};
 
 use crate::choose::{Question, Rules};
 use crate::decision::{Decision, Outcome};
-use crate::error::{Error, Result};
 use crate::filter::{Gap, Lack};
 use crate::tags::Tag;
 use crate::trust::Keyring;
@@ -210,7 +210,7 @@ impl<'c> Look<'c> {
                 let ask = || -> Result<Digest> { Ok(client.digest(&repository.with_tag(tag)?)?) };
                 lock(&shared).get_or_insert_with(ask).clone()
             }
-            (None, None) => Err(Error::input(format!("no digest of `{repository}:{tag}` is recorded"))),
+            (None, None) => Err(Error::invalid(format!("no digest of `{repository}:{tag}` is recorded"))),
         }
     }
 
@@ -262,7 +262,7 @@ impl<'c> Look<'c> {
     ) -> Result<Verified> {
         let Some(client) = self.client else {
             let message = format!("`{repository}:{tag}` has to be signed, which no list of tags tells");
-            return Err(Error::input(message).hint("have registries asked instead"));
+            return Err(Error::invalid(message).hint("have registries asked instead"));
         };
         let keys = self.keyring.keys(verification)?;
         let digest = digest.map_or_else(|| self.digest(repository, tag), |digest| Ok(digest.parse()?))?;
@@ -277,7 +277,7 @@ impl<'c> Look<'c> {
             return Ok(tags.clone());
         }
         let Some(client) = self.client else {
-            return Err(Error::input(format!("no tags of `{repository}` are recorded")));
+            return Err(Error::invalid(format!("no tags of `{repository}` are recorded")));
         };
         let shared = Arc::clone(lock(&self.lists).entry(repository.clone()).or_default());
         let mut shared = lock(&shared);

@@ -1,12 +1,11 @@
 //! Where results go: standard output, and only when the whole of it is there.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::io::{self, Write};
 
 use serde::Serialize;
 
 use yamltree::ParseOptions;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Writes to standard output. A reader that has seen enough is no fault.
 ///

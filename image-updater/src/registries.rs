@@ -8,6 +8,7 @@
 mod secrets;
 mod sources;
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
@@ -22,7 +23,6 @@ use self::sources::Sources;
 use crate::change::Named;
 use crate::cluster::Vault;
 use crate::config::Registry;
-use crate::error::{Error, Result};
 
 /// What registries and clouds are told who asks.
 const USER_AGENT: &str = concat!("image-updater/", env!("CARGO_PKG_VERSION"));
@@ -265,7 +265,7 @@ fn read_authorities(path: &Path) -> Result<Vec<u8>> {
     file.take(MAX_AUTHORITIES + 1).read_to_end(&mut bytes).map_err(|error| refuse(&error))?;
     if bytes.len() as u64 > MAX_AUTHORITIES {
         let shown = path.display();
-        return Err(Error::input(format!("`{shown}` is larger than {} KiB", MAX_AUTHORITIES >> 10)));
+        return Err(Error::invalid(format!("`{shown}` is larger than {} KiB", MAX_AUTHORITIES >> 10)));
     }
     Ok(bytes)
 }
@@ -279,7 +279,7 @@ fn variable(name: &str) -> Option<OsString> {
 mod tests {
     use super::*;
     use crate::config::Credentials;
-    use crate::error::ErrorKind;
+    use diagnostic::ErrorKind;
 
     fn registry(credentials: Option<Credentials>) -> Registry {
         Registry { prefix: "registry.test".to_owned(), credentials, ..Registry::default() }
@@ -377,7 +377,7 @@ mod tests {
     fn a_file_of_authorities_is_read_at_once_and_has_an_end() {
         let path = |path: &str| Registry { ca_file: Some(path.to_owned()), ..registry(None) };
         let error = settings(&path("does-not-exist.pem"), &Sources::default()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Input);
+        assert_eq!(error.kind(), ErrorKind::NotFound);
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "one").unwrap();
         let both = Registry { ca_data: Some("two".to_owned()), ..path(&file.path().display().to_string()) };

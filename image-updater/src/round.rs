@@ -14,6 +14,7 @@ mod sought;
 #[cfg(test)]
 mod tests;
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +26,6 @@ use crate::change::{Change, Named, Version};
 use crate::choose::Question;
 use crate::criteria::as_in_files;
 use crate::decision::Decision;
-use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::look::Look;
 use crate::policy::DIGEST;
@@ -144,7 +144,7 @@ impl Report {
     /// A failure that says nothing of its place is where the image is configured.
     fn of(update: &Update, outcome: Outcome, warnings: Vec<String>) -> Self {
         let outcome = match outcome {
-            Outcome::Failed(error) if error.place().is_none() => {
+            Outcome::Failed(error) if error.location().is_none() => {
                 Outcome::Failed(error.at(update.place.clone()))
             }
             outcome => outcome,
@@ -301,10 +301,10 @@ impl Round<'_> {
             decisions.push(decided.map_err(as_in_files)?);
         }
         if let Some(missing) = tag.filter(|tag| decisions.iter().any(|decision| lacks(decision, tag))) {
-            return Err(Error::input(format!("`{}` has no tag `{missing}` to watch", sought.repository))
+            return Err(Error::invalid(format!("`{}` has no tag `{missing}` to watch", sought.repository))
                 .hint("push it, or name the image with another tag"));
         }
-        let (first, others) = decisions.split_first().ok_or_else(|| Error::input("nothing is decided"))?;
+        let (first, others) = decisions.split_first().ok_or_else(|| Error::invalid("nothing is decided"))?;
         if let Some(other) = others.iter().find(|other| other.chosen != first.chosen) {
             return Err(disagreement(first, other));
         }
@@ -372,5 +372,5 @@ fn disagreement(one: &Decision, other: &Decision) -> Error {
         named(one),
         named(other)
     );
-    Error::input(message).hint("bring its places to one version by hand")
+    Error::invalid(message).hint("bring its places to one version by hand")
 }

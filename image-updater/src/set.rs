@@ -4,6 +4,7 @@
 //! the same places since the first try, the higher version stays; of two that have no order neither is written over the
 //! other, and the error says so.
 
+use diagnostic::{Error, Result};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +17,6 @@ use crate::criteria::Criteria;
 use crate::decision;
 use crate::deliver::{Part, Planner};
 use crate::edit::{Request, Standing, Target, Version};
-use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::find::{self, Edit, places_of};
 use crate::round::{Outcome, Plan, Report, Text};
@@ -63,7 +63,7 @@ impl<'r> SetPlanner<'r> {
         let old = match files.read(path)? {
             Some(text) => text,
             None if target.creates_file => String::new(),
-            None => return Err(Error::input(format!("there is no file `{path}` in the repository"))),
+            None => return Err(Error::invalid(format!("there is no file `{path}` in the repository"))),
         };
         Ok(vec![find::edit_named(target, path, PathBuf::from(path), old, self.request)?])
     }
@@ -100,7 +100,7 @@ impl<'r> SetPlanner<'r> {
         match chosen {
             Some(tag) if tag == ours => Ok(true),
             Some(_) => Ok(false),
-            None => Err(Error::input(format!(
+            None => Err(Error::invalid(format!(
                 "somebody else has set `{image}` to `{theirs}` in the meantime, and which of the two is newer is not clear"
             ))
             .hint(format!("look at it, and set `{ours}` again if it is the newer one"))),

@@ -4,6 +4,7 @@
 //! by which key a digest is signed, or why it does not count as signed. Refused: to do without a key that cannot be read,
 //! though another one might do. Keys are read anew in each round, so that they may be changed; once in it.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
@@ -13,7 +14,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cosign::PublicKey;
 
 use crate::cluster::Vault;
-use crate::error::{Cause, Error, Result};
 use crate::work::{KeyPlace, Verification};
 
 /// A public key has a few hundred bytes, and a file may hold several.
@@ -59,18 +59,20 @@ impl Keyring {
             KeyPlace::Secret { secret, key } => {
                 let title = format!("`{}/{}`", secret.namespace, secret.name);
                 let Some(vault) = &self.vault else {
-                    return Err(Error::input(format!("the Secret {title} cannot be read without a cluster"))
-                        .caused_by(Cause::Credentials)
-                        .hint("name the key by its `file`, or write it down as `pem`"));
+                    return Err(Error::invalid(format!(
+                        "the Secret {title} cannot be read without a cluster"
+                    ))
+                    .with_kind(ErrorKind::Credentials)
+                    .hint("name the key by its `file`, or write it down as `pem`"));
                 };
-                let missing = |what: String| Error::input(what).caused_by(Cause::Credentials);
+                let missing = |what: String| Error::invalid(what).with_kind(ErrorKind::Credentials);
                 let kept =
                     vault.secret(secret)?.ok_or_else(|| missing(format!("there is no Secret {title}")))?;
                 let pem = kept.text(key);
                 let pem = pem.ok_or_else(|| missing(format!("the Secret {title} has no text `{key}`")))?;
                 let name = format!("`{key}` of the Secret {title}");
                 PublicKey::read_all(&name, pem)
-                    .map_err(|error| Error::from(error).caused_by(Cause::Credentials))
+                    .map_err(|error| Error::from(error).with_kind(ErrorKind::Credentials))
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Configuration files make it, our own and those of the dialects, and a round works it off. It holds
 //! no credentials and no text of files, so that it may be compared, printed and kept.
 
+use diagnostic::Location;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +12,6 @@ use std::time::Duration;
 use crate::change::{Named, Version};
 use crate::config::SignatureFormat;
 use crate::criteria::Criteria;
-use crate::error::Place;
 use crate::forge::MergeMethod;
 
 /// Images that are written to one branch of one repository, in one commit and one push.
@@ -49,7 +49,7 @@ impl fmt::Display for Files {
             Self::Folder(folder) => folder.display().fmt(f),
             Self::Applications => f.write_str("the Applications of the cluster"),
             Self::Nowhere => f.write_str("no repository"),
-            Self::Remote { url, .. } => f.write_str(&gitremote::redact(url)),
+            Self::Remote { url, .. } => f.write_str(&diagnostic::redact(url)),
         }
     }
 }
@@ -210,7 +210,7 @@ pub struct Update {
     /// The objects of a cluster that it is worked off for, which are told what becomes of it.
     pub owners: Vec<Owner>,
     /// Where it is configured, for what is said of it.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// What runs of an image.

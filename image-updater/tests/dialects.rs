@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, Location};
 use image_updater::config::Config;
 use image_updater::dialect::{self, Found};
 use image_updater::work::{Batch, Files};
-use image_updater::{Error, Place};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -61,7 +61,7 @@ fn read(case: &Path) -> Found {
 fn placeless(batches: impl IntoIterator<Item = Batch>) -> Vec<Batch> {
     let mut batches: Vec<Batch> = batches.into_iter().collect();
     for update in batches.iter_mut().flat_map(|batch| &mut batch.updates) {
-        update.place = Place { path: String::new(), line: 0, column: 0 };
+        update.place = Location::at_line("", "", 1, 1);
     }
     batches
 }
@@ -150,7 +150,7 @@ proptest! {
         text.replace_range(start..end, &instead);
         let found = dialect::read(&[("a/b.yaml".to_owned(), text)], &home());
         for error in found.faults.iter().chain(&found.warnings) {
-            prop_assert!(error.place().is_some(), "{error}");
+            prop_assert!(error.location().is_some(), "{error}");
         }
         if let Ok(text) = dialect::print(&found) {
             prop_assert!(Config::parse_all(&text, "printed", Path::new(".")).is_ok(), "{text}");

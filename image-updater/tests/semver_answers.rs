@@ -1,7 +1,8 @@
 //! Constraints allow the tags that Masterminds' library says, as Helm has it built in.
 
+use diagnostic::Error;
 use image_updater::tags::Tag;
-use image_updater::{Criteria, Error, Question, Rules, Standing};
+use image_updater::{Criteria, Question, Rules, Standing};
 use jiff::Timestamp;
 
 const ANSWERS: &str = include_str!("../../testdata/image-updater/semver.txt");

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use yamltree::{Place, Source, Span};
+use yamltree::{Location, Source, Span};
 
 use crate::config::{self, TransformerConfig};
 use crate::context::Context;
@@ -50,7 +50,7 @@ impl Shared {
 
     /// Where a span is written, in the file also for what stands in a text inside a file; `None` for what no file holds.
     #[must_use]
-    pub fn place(&self, span: Span) -> Option<Place> {
+    pub fn place(&self, span: Span) -> Option<Location> {
         self.sources.place(span)
     }
 }
@@ -61,8 +61,9 @@ impl Shared {
 /// The first thing that is wrong, with its place.
 pub fn build(path: &Path, world: World<'_>, options: &Options, shared: &Shared) -> Result<Output> {
     let cx = Context::new(world, options, &shared.sources, &shared.cache);
-    let resources = run(path, &cx).map_err(|error| error.located(&shared.sources))?;
-    Output::new(resources, cx.take_warnings()).map_err(|error| error.located(&shared.sources))
+    let resources = run(path, &cx).map_err(|error| error.located(|span| shared.sources.place(span)))?;
+    Output::new(resources, cx.take_warnings())
+        .map_err(|error| error.located(|span| shared.sources.place(span)))
 }
 
 /// Builds the same, and notes how the resources of a kind became what they are: a history for each object of the output,
@@ -79,10 +80,10 @@ pub fn build_watched(
 ) -> Result<(Output, Vec<History>)> {
     let mut cx = Context::new(world, options, &shared.sources, &shared.cache);
     cx.recorder = Some(Recorder::new(kind));
-    let resources = run(path, &cx).map_err(|error| error.located(&shared.sources))?;
+    let resources = run(path, &cx).map_err(|error| error.located(|span| shared.sources.place(span)))?;
     let histories = cx.recorder.as_ref().map(|recorder| recorder.histories(&resources)).unwrap_or_default();
     let output = Output::new(resources, cx.take_warnings());
-    Ok((output.map_err(|error| error.located(&shared.sources))?, histories))
+    Ok((output.map_err(|error| error.located(|span| shared.sources.place(span)))?, histories))
 }
 
 fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {

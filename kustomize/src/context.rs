@@ -67,7 +67,7 @@ impl<'a> Context<'a> {
 
     /// Notes a warning.
     pub(crate) fn warn(&self, code: Code, message: impl Into<String>, span: Span) {
-        self.push_warning(Warning::new(code, message, span));
+        self.push_warning(Warning::new(code, message).at(span));
     }
 
     /// Notes a warning that has a hint.
@@ -82,9 +82,14 @@ impl<'a> Context<'a> {
         warnings
             .into_iter()
             .filter(|warning| {
-                seen.insert((warning.code, warning.span.source, warning.span.start, warning.message.clone()))
+                seen.insert((
+                    warning.code,
+                    warning.span().source,
+                    warning.span().start,
+                    warning.message.clone(),
+                ))
             })
-            .map(|warning| warning.located(self.sources))
+            .map(|warning| warning.located(|span| self.sources.place(span)))
             .collect()
     }
 }

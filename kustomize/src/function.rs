@@ -45,9 +45,9 @@ pub(crate) fn specification(configuration: &Resource) -> Result<Option<Specifica
         };
         if let Some(text) = node.text().filter(|text| !text.is_empty()) {
             let documents =
-                read::documents(text, node.span.source).map_err(|error| error.moved(node.span))?;
+                read::documents(text, node.span.source).map_err(|error| error.moved_to(node.span))?;
             let root = documents.first().map(|document| &document.root);
-            return root.map(decode).transpose().map_err(|error| error.moved(node.span));
+            return root.map(decode).transpose().map_err(|error| error.moved_to(node.span));
         }
     }
     if let Some(node) = configuration.metadata("configFn") {

@@ -175,7 +175,7 @@ mod tests {
             build_watched(Path::new("/o"), world, &Options::default(), &shared, kind).expect("it builds");
         assert_eq!(output.objects().len(), histories.len());
         let step = |version: &super::Version| {
-            let place = shared.place(version.step.span).map_or_else(String::new, |place| place.location());
+            let place = shared.place(version.step.span).map_or_else(String::new, |place| place.to_string());
             format!("{} {place}", version.step.name)
         };
         let of = |history: &super::History| history.versions.iter().map(step).collect::<Vec<_>>();

@@ -186,7 +186,7 @@ impl Kustomization {
             if !OPTIONS.contains(&option.text.as_str()) {
                 let sentence = format!("`{}` in buildMetadata is no option and has no effect", option.text);
                 let hint = format!("the options are {}", OPTIONS.join(", "));
-                cx.push_warning(Warning::new(Code::Ignored, sentence, option.span).hint(hint));
+                cx.push_warning(Warning::new(Code::Ignored, sentence).at(option.span).hint(hint));
             }
         }
         Ok(asked.into_iter().map(|option| option.text).collect())
@@ -206,8 +206,8 @@ impl Kustomization {
             if let Some((field, Some(successor))) = known
                 && self.field(field).is_some()
             {
-                let warning =
-                    Warning::new(Code::DeprecatedField, format!("`{field}` is deprecated"), entry.key.span);
+                let warning = Warning::new(Code::DeprecatedField, format!("`{field}` is deprecated"))
+                    .at(entry.key.span);
                 cx.push_warning(warning.hint(format!("use `{successor}`")));
             }
         }

@@ -47,13 +47,12 @@ mod warning;
 mod world;
 
 pub use build::{Shared, build, build_watched};
-pub use error::{Error, ErrorKind, Step};
 pub use history::{Field, History, Step as BuildStep, Version};
 pub use options::{LoadRestrictor, Options, Reorder};
 pub use output::{Object, Output};
 pub use types::KubernetesType;
 pub use warning::{Code, Warning};
 pub use world::{
-    Chart, ChartError, ChartInflator, Function, FunctionRunner, Inflated, Remote, RemoteChart, RemoteError,
-    Repository, TextPlaces, Values, World,
+    Chart, ChartInflator, Function, FunctionRunner, Inflated, Remote, RemoteChart, Repository, TextPlaces,
+    Values, World,
 };

@@ -17,7 +17,6 @@ use crate::options::LoadRestrictor;
 use crate::read::{self, Kept};
 use crate::repository::{self, RepositoryEntry};
 use crate::warning::Code;
-use crate::world::RemoteError;
 
 /// A text file that was read.
 #[derive(Clone, Debug)]
@@ -153,9 +152,9 @@ impl Loader {
             .at(span));
         };
         let (top, _) =
-            remote.repository(&entry.repository).map_err(|error| remote_error(error, span)).and_then(
-                |path| cx.world.files.resolve(&path).map_err(|error| io_error(&path, &error, cx).at(span)),
-            )?;
+            remote.repository(&entry.repository).map_err(|error| error.at(span)).and_then(|path| {
+                cx.world.files.resolve(&path).map_err(|error| io_error(&path, &error, cx).at(span))
+            })?;
         let root = directory(&top.join(&entry.path), cx).map_err(|error| match error.kind() {
             ErrorKind::NotFound => missing_in_repository(&entry).at(span),
             _ => error.at(span),
@@ -268,7 +267,7 @@ impl Loader {
             let sentence = format!("remote files are not enabled: `{}`", entry.text);
             return Err(Error::new(ErrorKind::Denied, sentence).at(entry.span));
         };
-        remote.file(&entry.text).map_err(|error| remote_error(error, entry.span))
+        remote.file(&entry.text).map_err(|error| error.at(entry.span))
     }
 }
 
@@ -354,12 +353,4 @@ fn neighbour(path: &Path, cx: &Context<'_>) -> Option<String> {
     let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
     let names = cx.world.files.list(folder).unwrap_or_default();
     closest(name, names.iter().map(String::as_str)).map(str::to_owned)
-}
-
-fn remote_error(error: RemoteError, span: Span) -> Error {
-    let located = Error::new(error.kind, error.message).at(span);
-    match error.hint {
-        Some(hint) => located.hint(hint),
-        None => located,
-    }
 }

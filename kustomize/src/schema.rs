@@ -217,7 +217,8 @@ impl Choice {
                 other => {
                     let name = other.unwrap_or_default();
                     let sentence = format!("`{name}` has no meaning in `openapi` and is ignored");
-                    let mut warning = crate::warning::Warning::new(Code::Ignored, sentence, entry.key.span);
+                    let mut warning =
+                        crate::warning::Warning::new(Code::Ignored, sentence).at(entry.key.span);
                     if let Some(meant) = closest(name, ["path", "version"].into_iter()) {
                         warning = warning.hint(format!("did you mean `{meant}`?"));
                     }

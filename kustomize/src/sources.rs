@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use yamltree::{Node, Place, Source, SourceId, Span, Style};
+use yamltree::{Location, Node, Source, SourceId, Span, Style};
 
 use crate::loader::File;
 use crate::world::TextPlaces;
@@ -53,13 +53,13 @@ impl Sources {
     }
 
     /// The place that a span stands for; `None` for a node that no file holds.
-    pub(crate) fn place(&self, span: Span) -> Option<Place> {
+    pub(crate) fn place(&self, span: Span) -> Option<Location> {
         let Text { source, origin } = self.get(span.source)?;
         let (scalar, style) = match origin {
-            TextOrigin::File => return Some(Place { source, span }),
+            TextOrigin::File => return Some(Location { source, span }),
             TextOrigin::Made(places) => {
                 let place = places.place(span.start, span.end);
-                return Some(place.map_or(Place { source, span }, |place| self.numbered(place)));
+                return Some(place.map_or(Location { source, span }, |place| self.numbered(place)));
             }
             TextOrigin::Scalar(scalar, style) => (scalar, style),
         };
@@ -68,7 +68,7 @@ impl Sources {
             Style::Literal => in_literal(&source, span, &outer).unwrap_or(outer.span),
             _ => outer.span,
         };
-        Some(Place { source: outer.source, span })
+        Some(Location { source: outer.source, span })
     }
 
     /// All that were read, by their numbers.
@@ -78,12 +78,12 @@ impl Sources {
     }
 
     /// A place in a text of others, with a number of ours.
-    fn numbered(&self, Place { source, span }: Place) -> Place {
+    fn numbered(&self, Location { source, span }: Location) -> Location {
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
         let number = *numbers
             .entry(Arc::as_ptr(&source).addr())
             .or_insert_with(|| self.push(Text { source: Arc::clone(&source), origin: TextOrigin::File }));
-        Place { source, span: Span { source: number, ..span } }
+        Location { source, span: Span { source: number, ..span } }
     }
 
     fn add(&self, name: String, text: Arc<str>, origin: TextOrigin) -> File {
@@ -104,7 +104,7 @@ impl Sources {
 
 /// Where a span of a block scalar's text stands in the file: as many lines below the `|`, and further right by the
 /// block's indentation.
-fn in_literal(text: &Source, span: Span, outer: &Place) -> Option<Span> {
+fn in_literal(text: &Source, span: Span, outer: &Location) -> Option<Span> {
     let file = &outer.source.text;
     let body = outer.span.start as usize + file[outer.span.start as usize..].find('\n')? + 1;
     let indent = indentation(&file[body..])?.checked_sub(indentation(&text.text)?)?;
@@ -141,7 +141,7 @@ mod tests {
         let inner = sources.inline(&scalar).expect("a scalar");
         let start = u32::try_from(inner.text.find("/x").expect("the path")).expect("small");
         let place = sources.place(Span { source: inner.source, start, end: start + 2 }).expect("a place");
-        assert_eq!(place.location(), "kustomization.yaml:4:13");
+        assert_eq!(place.to_string(), "kustomization.yaml:4:13");
         assert_eq!(&text[place.span.start as usize..place.span.end as usize], "/x");
     }
 }

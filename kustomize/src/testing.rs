@@ -57,7 +57,7 @@ pub(crate) fn refused(files: &[(&str, &str)]) -> String {
 pub(crate) fn warned(files: &[(&str, &str)]) -> Vec<String> {
     let output = build_files(files).unwrap_or_else(|error| panic!("{error}"));
     let place =
-        |warning: &crate::Warning| warning.place.as_ref().map_or_else(String::new, yamltree::Place::location);
+        |warning: &crate::Warning| warning.location.as_ref().map_or_else(String::new, ToString::to_string);
     output
         .warnings()
         .iter()

@@ -1,10 +1,6 @@
 //! What is not wrong but surely not meant, each with a stable code.
 
-use yamltree::{Place, Span};
-
-use crate::sources::Sources;
-
-yamltree::warning_codes! {
+diagnostic::warning_codes! {
     /// A patch's target selects no resource.
     PatchWithoutTarget = "KUST-W001";
     /// A replacement's target selects no resource, or no field in those that it selects.
@@ -43,32 +39,5 @@ yamltree::warning_codes! {
     GeneratedKey = "KUST-W018";
 }
 
-/// One warning with its place.
-#[derive(Clone, Debug)]
-pub struct Warning {
-    /// The stable code.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    pub(crate) span: Span,
-    /// Where, when that is in a file.
-    pub place: Option<Place>,
-}
-
-impl Warning {
-    pub(crate) fn new(code: Code, message: impl Into<String>, span: Span) -> Self {
-        Self { code, message: message.into(), hint: None, span, place: None }
-    }
-
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    pub(crate) fn located(mut self, sources: &Sources) -> Self {
-        self.place = sources.place(self.span);
-        self
-    }
-}
+/// One warning with its location.
+pub type Warning = diagnostic::Warning<Code>;

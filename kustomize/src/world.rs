@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use vfs::Files;
-use yamltree::Place;
+use yamltree::Location;
 
-use crate::error::ErrorKind;
+use crate::error::Result;
 
 /// Where remote resources come from.
 pub trait Remote: Sync {
@@ -16,25 +16,13 @@ pub trait Remote: Sync {
     ///
     /// # Errors
     /// A sentence for the user.
-    fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError>;
+    fn repository(&self, repository: &Repository) -> Result<PathBuf>;
 
     /// The body behind an `http(s)` address.
     ///
     /// # Errors
     /// A sentence for the user.
-    fn file(&self, url: &str) -> Result<Arc<[u8]>, RemoteError>;
-}
-
-/// Why something remote could not be had.
-#[derive(Clone, Debug)]
-pub struct RemoteError {
-    /// What a caller decides by: [`ErrorKind::NotFound`] where the server has no such thing,
-    /// [`ErrorKind::Unavailable`] where it could not be asked.
-    pub kind: ErrorKind,
-    /// A sentence for the user, without secrets.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
+    fn file(&self, url: &str) -> Result<Arc<[u8]>>;
 }
 
 /// A git repository at a revision, as a resource entry names it.
@@ -64,13 +52,13 @@ pub trait ChartInflator: Sync {
     ///
     /// # Errors
     /// A sentence for the user, without secrets.
-    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError>;
+    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf>;
 
     /// The manifests of a chart, as `helm template` prints them.
     ///
     /// # Errors
     /// A sentence for the user.
-    fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated, ChartError>;
+    fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated>;
 }
 
 /// What a chart renders to.
@@ -85,31 +73,12 @@ pub struct Inflated {
 /// Leads from a text that something made to what it was made of.
 pub trait TextPlaces: fmt::Debug + Send + Sync {
     /// Where a run of bytes of the text was written.
-    fn place(&self, start: u32, end: u32) -> Option<Place>;
+    fn place(&self, start: u32, end: u32) -> Option<Location>;
 }
 
 impl From<String> for Inflated {
     fn from(text: String) -> Self {
         Self { text, places: None }
-    }
-}
-
-/// Why a chart could not be had or rendered.
-#[derive(Clone, Debug, Default)]
-pub struct ChartError {
-    /// A sentence for the user, without secrets.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// Where in the chart or its values it is wrong, when that is known.
-    pub place: Option<Place>,
-    /// What led there and where that is, innermost first.
-    pub trail: Vec<(String, Option<Place>)>,
-}
-
-impl From<String> for ChartError {
-    fn from(message: String) -> Self {
-        Self { message, ..Self::default() }
     }
 }
 

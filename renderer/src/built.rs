@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use kustomize::Output;
-use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Place, Resolved};
+use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Resolved};
 
 use crate::chart::places::ChartPlaces;
 use crate::error::{Error, ErrorKind, Result};
@@ -135,7 +135,7 @@ impl RenderedChart {
 /// # Errors
 /// What is no YAML, or has no JSON.
 pub(crate) fn json_objects(text: &str) -> Result<Vec<String>> {
-    let failed = |error: yamltree::Error| Error::new(ErrorKind::Input, error.message());
+    let failed = |error: yamltree::Error| Error::new(ErrorKind::Invalid, error.message());
     let options = ParseOptions {
         dialect: Dialect::V2,
         duplicate_keys: DuplicateKeys::KeepLast,
@@ -159,7 +159,7 @@ fn json<'n>(nodes: impl Iterator<Item = &'n yamltree::Node>, options: JsonOption
     let object = |node| {
         let mut text = String::new();
         yamltree::to_json(node, options, &mut text)
-            .map_err(|error| Error::new(ErrorKind::Input, error.message()))?;
+            .map_err(|error| Error::new(ErrorKind::Invalid, error.message()))?;
         Ok(text)
     };
     nodes.map(object).collect()
@@ -198,17 +198,10 @@ impl Warnings {
 
     /// Each as a sentence with its code and place, those of charts first.
     pub(crate) fn sentences(&self) -> Vec<String> {
-        let sentence = |code: &str, message: &str, place: Option<&Place>| match place {
-            Some(place) => format!("{code}: {message} ({})", place.location()),
-            None => format!("{code}: {message}"),
-        };
-        let charts =
-            self.chart.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
-        let overlays =
-            self.overlay.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
-        let applications =
-            self.application.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
-        let flux = self.flux.iter().map(|one| sentence(one.code.as_str(), &one.message, one.place.as_ref()));
+        let charts = self.chart.iter().map(sentence);
+        let overlays = self.overlay.iter().map(sentence);
+        let applications = self.application.iter().map(sentence);
+        let flux = self.flux.iter().map(sentence);
         charts.chain(overlays).chain(applications).chain(flux).collect()
     }
 
@@ -227,11 +220,20 @@ impl Warnings {
     pub(crate) fn refuse(&self) -> Result<()> {
         match self.overlay.len() + self.chart.len() + self.application.len() + self.flux.len() {
             0 => Ok(()),
-            1 => Err(Error::new(ErrorKind::Input, "there is a warning, and `--strict` makes it an error")),
+            1 => Err(Error::new(ErrorKind::Invalid, "there is a warning, and `--strict` makes it an error")),
             count => Err(Error::new(
-                ErrorKind::Input,
+                ErrorKind::Invalid,
                 format!("there are {count} warnings, and `--strict` makes them errors"),
             )),
         }
+    }
+}
+
+/// Returns a warning in one line: its code, message and location.
+fn sentence<C: diagnostic::WarningCode>(warning: &diagnostic::Warning<C>) -> String {
+    let (code, message) = (warning.code.as_str(), &warning.message);
+    match &warning.location {
+        Some(location) => format!("{code}: {message} ({location})"),
+        None => format!("{code}: {message}"),
     }
 }

@@ -15,11 +15,11 @@ use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
-use helm_lite::{Chart, Cluster, Code, HelmVersion, KubeVersion, Options, Warning};
+use helm_lite::{Chart, Cluster, Code, DEBUG_ADVICE, HelmVersion, KubeVersion, Options, Warning};
 
 use self::places::Inputs;
 use self::text::{Selection, Text};
-use crate::charts::Location;
+use crate::charts::ChartLocation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stack;
 
@@ -94,11 +94,11 @@ impl Rendered {
     }
 
     /// Ends with an error, beside what there is so far if it is wanted.
-    fn unfinished(mut self, error: helm_lite::Error, release: &Release<'_>) -> Result<Self> {
+    fn unfinished(mut self, error: Error, release: &Release<'_>) -> Result<Self> {
         if !release.debug {
-            return Err(error.advise_debug().into());
+            return Err(advise_debug(error));
         }
-        self.fault = Some(error.into());
+        self.fault = Some(error);
         Ok(self)
     }
 }
@@ -107,7 +107,7 @@ impl Rendered {
 ///
 /// # Errors
 /// What is wrong, in Helm's words.
-pub(crate) fn render(location: &Location, given: &Values, release: &Release<'_>) -> Result<Rendered> {
+pub(crate) fn render(location: &ChartLocation, given: &Values, release: &Release<'_>) -> Result<Rendered> {
     kube_version(release)?;
     let mut warnings = Vec::new();
     let user = user_values(given, release.version, &mut warnings)?;
@@ -117,8 +117,8 @@ pub(crate) fn render(location: &Location, given: &Values, release: &Release<'_>)
 }
 
 /// Helm looks which generation of charts a folder is of before it loads it, and has its own words where it cannot.
-fn detect(location: &Location) -> Result<()> {
-    let Location::Disk(path) = location else { return Ok(()) };
+fn detect(location: &ChartLocation) -> Result<()> {
+    let ChartLocation::Disk(path) = location else { return Ok(()) };
     let file = path.join("Chart.yaml");
     if !path.is_dir() || file.exists() {
         return Ok(());
@@ -126,7 +126,7 @@ fn detect(location: &Location) -> Result<()> {
     let file = std::path::absolute(&file).unwrap_or(file);
     let file = file.display();
     let sentence = format!("unable to detect chart at {file}: open {file}: no such file or directory");
-    Err(Error::new(ErrorKind::Input, sentence))
+    Err(Error::new(ErrorKind::Invalid, sentence))
 }
 
 /// Reads and merges the values that a user gives.
@@ -238,7 +238,7 @@ fn unknown_hook((path, words): &(String, String)) -> Warning {
 /// # Errors
 /// What is wrong, in Helm's words.
 pub(crate) fn explain(
-    location: &Location,
+    location: &ChartLocation,
     given: &Values,
     value: &str,
     version: HelmVersion,
@@ -258,7 +258,7 @@ pub(crate) fn explain(
 pub(crate) fn explain_rendered(inputs: &Inputs, value: &str) -> Result<Explanation> {
     let read = |name: &str| {
         let found = inputs.files.0.get(name).cloned();
-        found.ok_or_else(|| Error::new(ErrorKind::Input, format!("`{name}` was not read")))
+        found.ok_or_else(|| Error::new(ErrorKind::Invalid, format!("`{name}` was not read")))
     };
     with_options(&read, &inputs.given, |options| {
         values::explain(&inputs.loaded.chart, options, value, inputs.version, &mut Vec::new())
@@ -276,15 +276,15 @@ pub(crate) fn release_name(template: &str) -> Result<String> {
 fn with_options<T>(
     read: &ReadValues<'_>,
     given: &Values,
-    run: impl FnOnce(&values::Options<'_>) -> Result<T, helm_lite::Error>,
+    run: impl FnOnce(&values::Options<'_>) -> Result<T, Error>,
 ) -> Result<T> {
     // `--values ""` names no file, as scripts have it for a variable that is not set.
     let names: Vec<&str> = given.files.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
     let data = names.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
     let files: Vec<ValuesFile<'_>> =
         names.into_iter().zip(&data).map(|(name, data)| ValuesFile { name, data }).collect();
-    let read_file = |name: &str| -> Result<Vec<u8>, helm_lite::Error> {
-        read(name).map_err(|error| helm_lite::Error::invalid(error.message()))
+    let read_file = |name: &str| -> Result<Vec<u8>, Error> {
+        read(name).map_err(|error| Error::invalid(error.message()))
     };
     let options = values::Options {
         files: &files,
@@ -303,7 +303,7 @@ pub(crate) fn read_values(name: &str) -> Result<Vec<u8>> {
     use std::io::Read as _;
     let refuse = |error: &std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::new(ErrorKind::Input, format!("open {name}: no such file or directory"))
+            Error::new(ErrorKind::Invalid, format!("open {name}: no such file or directory"))
         }
         _ => Error::io("read", Path::new(name), error),
     };
@@ -315,7 +315,7 @@ pub(crate) fn read_values(name: &str) -> Result<Vec<u8>> {
     let file = fs::File::open(name).map_err(|error| refuse(&error))?;
     file.take(MAX_VALUES_FILE + 1).read_to_end(&mut data).map_err(|error| refuse(&error))?;
     if data.len() as u64 > MAX_VALUES_FILE {
-        return Err(Error::new(ErrorKind::Input, format!("`{name}` is too large for a values file")));
+        return Err(Error::new(ErrorKind::Invalid, format!("`{name}` is too large for a values file")));
     }
     Ok(data)
 }
@@ -323,7 +323,7 @@ pub(crate) fn read_values(name: &str) -> Result<Vec<u8>> {
 fn refuse_library(chart: &Chart) -> Result<()> {
     match chart.metadata.kind.as_str() {
         "" | "application" => Ok(()),
-        kind => Err(Error::new(ErrorKind::Input, format!("{kind} charts are not installable"))),
+        kind => Err(Error::new(ErrorKind::Invalid, format!("{kind} charts are not installable"))),
     }
 }
 
@@ -341,7 +341,7 @@ fn refuse_missing(chart: &Chart) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(
-        ErrorKind::Input,
+        ErrorKind::Invalid,
         format!(
             "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' \
              to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
@@ -350,8 +350,14 @@ fn refuse_missing(chart: &Chart) -> Result<()> {
     ))
 }
 
+/// Appends the advice that Helm gives for errors in rendered manifests.
+fn advise_debug(error: Error) -> Error {
+    let message = format!("{}{DEBUG_ADVICE}", error.message());
+    error.with_message(message)
+}
+
 /// Refuses a chart that is for other versions of Kubernetes.
-fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<(), helm_lite::Error> {
+fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<(), Error> {
     let wanted = &chart.metadata.kube_version;
     let fits = || {
         let constraints = Constraints::parse(wanted).ok()?;
@@ -364,7 +370,7 @@ fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<(), helm
         "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}",
         cluster.version
     );
-    Err(helm_lite::Error::invalid(sentence))
+    Err(Error::invalid(sentence))
 }
 
 fn has_schema(chart: &Chart) -> bool {

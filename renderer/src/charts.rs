@@ -85,18 +85,22 @@ pub(crate) fn load_within(
     warnings: &mut Vec<Warning>,
 ) -> Result<Chart> {
     let name = path.display().to_string();
-    let (real, kind) =
-        files.resolve(path).map_err(|_| Error::new(ErrorKind::Input, format!("path {name:?} not found")))?;
+    let (real, kind) = files
+        .resolve(path)
+        .map_err(|_| Error::new(ErrorKind::Invalid, format!("path {name:?} not found")))?;
     if kind == FileKind::Directory {
         let files = Folder::new(files, path, boundary)?.read()?;
         return Ok(Chart::load(files, name.trim_end_matches('/'), version, warnings)?);
     }
     if boundary.is_some_and(|boundary| !real.starts_with(boundary)) {
-        return Err(Error::new(ErrorKind::Input, format!("the chart {name:?} is outside of the repository")));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("the chart {name:?} is outside of the repository"),
+        ));
     }
     let bytes = files.read(&real).map_err(|error| Error::io("read", path, &error))?;
     if bytes.len() as u64 > archive::MAX_CHART_SIZE {
-        return Err(Error::new(ErrorKind::Input, format!("the archive `{name}` is too large")));
+        return Err(Error::new(ErrorKind::Invalid, format!("the archive `{name}` is too large")));
     }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         let reason = if name.ends_with(".yaml") || name.ends_with(".yml") {
@@ -104,7 +108,7 @@ pub(crate) fn load_within(
         } else {
             format!("file '{name}' does not appear to be a gzipped archive")
         };
-        return Err(Error::new(ErrorKind::Input, reason));
+        return Err(Error::new(ErrorKind::Invalid, reason));
     }
     Ok(Chart::load_archive(&bytes, &name, version, warnings)?)
 }
@@ -119,14 +123,14 @@ pub(crate) fn files(files: &dyn Files, folder: &Path, boundary: Option<&Path>) -
 
 /// Where a chart is.
 #[derive(Debug)]
-pub(crate) enum Location {
+pub(crate) enum ChartLocation {
     /// On this disk.
     Disk(PathBuf),
     /// It was pulled.
     Pulled(Pulled),
 }
 
-impl Location {
+impl ChartLocation {
     /// Reads the chart.
     ///
     /// # Errors
@@ -154,7 +158,7 @@ struct Folder<'p> {
 impl<'p> Folder<'p> {
     fn new(source: &'p dyn Files, top: &'p Path, boundary: Option<&'p Path>) -> Result<Self> {
         let parse =
-            |text: &str| IgnoreRules::parse(text).map_err(|reason| Error::new(ErrorKind::Input, reason));
+            |text: &str| IgnoreRules::parse(text).map_err(|reason| Error::new(ErrorKind::Invalid, reason));
         let left = archive::MAX_CHART_SIZE;
         let mut folder = Self { source, top, boundary, rules: parse("")?, files: Vec::new(), left };
         let ignored = top.join(IGNORE_FILE);
@@ -181,7 +185,7 @@ impl<'p> Folder<'p> {
     fn walk(&mut self, below: &Path, depth: usize) -> Result<()> {
         let folder = self.top.join(below);
         if depth > MAX_DEPTH {
-            return Err(Error::new(ErrorKind::Input, format!("`{}` is nested too deep", folder.display())));
+            return Err(Error::new(ErrorKind::Invalid, format!("`{}` is nested too deep", folder.display())));
         }
         let names = self.source.resolve(&folder).and_then(|(real, _)| self.source.list(&real));
         for name in names.map_err(|error| Error::io("read", &folder, &error))? {
@@ -206,7 +210,7 @@ impl<'p> Folder<'p> {
     }
 
     fn content(&mut self, path: &Path, real: &Path, name: &str) -> Result<Arc<[u8]>> {
-        let refuse = |sentence: String| Err(Error::new(ErrorKind::Input, sentence));
+        let refuse = |sentence: String| Err(Error::new(ErrorKind::Invalid, sentence));
         if self.boundary.is_some_and(|boundary| !real.starts_with(boundary)) {
             return refuse(format!("the chart's file `{name}` leads outside of the repository"));
         }
@@ -227,13 +231,13 @@ impl<'p> Folder<'p> {
 fn irregular(path: &Path) -> Error {
     let shown = path.display();
     let sentence = format!("cannot load irregular file {shown} as it has file mode type bits set");
-    Error::new(ErrorKind::Input, sentence)
+    Error::new(ErrorKind::Invalid, sentence)
 }
 
 /// A link that leads nowhere is refused, also where it would be ignored: what is missing may be the chart's values.
 fn unreadable(path: &Path, error: &io::Error) -> Error {
     let shown = path.display();
-    Error::new(ErrorKind::Input, format!("error evaluating symlink {shown}: {error}"))
+    Error::new(ErrorKind::Invalid, format!("error evaluating symlink {shown}: {error}"))
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ struct Reader {
 impl Reader {
     fn folder(&mut self, folder: &Path, depth: usize) -> Result<()> {
         if depth > MAX_DEPTH {
-            return Err(Error::new(ErrorKind::Input, format!("`{}` is nested too deep", folder.display())));
+            return Err(Error::new(ErrorKind::Invalid, format!("`{}` is nested too deep", folder.display())));
         }
         let entries = fs::read_dir(folder).and_then(|entries| {
             entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
@@ -70,16 +70,16 @@ impl Reader {
         let size = bytes.len() as u64;
         let too_large = || {
             let sentence = format!("the objects for `lookup` are larger than {} MiB", MAX_SIZE >> 20);
-            Error::new(ErrorKind::Input, sentence)
+            Error::new(ErrorKind::Invalid, sentence)
         };
         self.left = self.left.checked_sub(size).ok_or_else(too_large)?;
         let text = String::from_utf8(bytes)
-            .map_err(|_| Error::new(ErrorKind::Input, format!("`{}` is not UTF-8", path.display())))?;
+            .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{}` is not UTF-8", path.display())))?;
         Ok(self.cluster.add(&path.display().to_string(), &text)?)
     }
 }
 
 /// The user named it, so it is the user's to mend.
 fn unreadable(path: &Path, error: &io::Error) -> Error {
-    Error::new(ErrorKind::Input, format!("cannot read `{}`: {error}", path.display()))
+    Error::new(ErrorKind::Invalid, format!("cannot read `{}`: {error}", path.display()))
 }

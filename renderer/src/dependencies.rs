@@ -210,7 +210,7 @@ impl<'m> Manager<'m> {
         say("Getting updates for unmanaged Helm repositories...");
         for url in urls {
             self.sources.check_index(url, &self.stranger)?;
-            let url = gitremote::redact(url);
+            let url = diagnostic::redact(url);
             say(&format!("...Successfully got an update from the {url:?} chart repository"));
         }
         Ok(())
@@ -242,7 +242,7 @@ fn refuse_link(lock: &Path) -> Result<()> {
 }
 
 fn input(sentence: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Input, sentence)
+    Error::new(ErrorKind::Invalid, sentence)
 }
 
 /// The version that a dependency has once it is resolved, and nothing else of what was declared.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use helm_lite::values::{self, ValuesFile};
 use helm_lite::{DEBUG_ADVICE, Warning};
-use kustomize::{ChartError, ChartInflator, Inflated, RemoteChart, TextPlaces};
+use kustomize::{ChartInflator, Inflated, RemoteChart, TextPlaces};
 
 use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::text::Selection;
@@ -82,38 +82,28 @@ impl<'r> Inflator<'r> {
 }
 
 impl ChartInflator for Inflator<'_> {
-    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError> {
+    fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf> {
         let access = Access::default();
         let version = chart.version.or(chart.devel.then_some(WITH_DEVELOPMENT_VERSIONS));
         let request =
             ChartRequest { reference: chart.name, repo: Some(chart.repo), version, access: &access };
         let sources = self.engines.chart_sources();
-        let pulled = match chart.config_home {
+        match chart.config_home {
             Some(folder) => sources.with_config(folder).folder(&request),
             None => sources.folder(&request),
-        };
-        pulled.map_err(|error| ChartError {
-            message: error.message().to_owned(),
-            hint: error.help().map(str::to_owned),
-            ..ChartError::default()
-        })
+        }
     }
 
-    fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<Inflated, ChartError> {
-        self.render(chart).map_err(|error| ChartError {
-            // There is no such flag here, and the place is shown.
-            message: error.message().trim_end_matches(DEBUG_ADVICE).trim_end().to_owned(),
-            hint: error.help().map(str::to_owned),
-            place: error.place().cloned(),
-            trail: error.trail().iter().map(|step| (step.note.clone(), step.place.clone())).collect(),
-        })
+    fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<Inflated> {
+        // Kustomize has no `--debug` for charts.
+        self.render(chart).map_err(|error| error.without_end(DEBUG_ADVICE))
     }
 }
 
 fn release_name(asked: &kustomize::Chart<'_>) -> Result<String> {
     match (asked.release_name, asked.name_template) {
         (Some(_), Some(_)) => {
-            Err(Error::new(ErrorKind::Input, "`releaseName` and `nameTemplate` cannot both be given"))
+            Err(Error::new(ErrorKind::Invalid, "`releaseName` and `nameTemplate` cannot both be given"))
         }
         (Some(name), None) => Ok(name.to_owned()),
         (None, Some(template)) => chart::release_name(template),

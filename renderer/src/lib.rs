@@ -37,7 +37,6 @@ pub use built::{Built, Overlay, RenderedChart};
 pub use chart::Values;
 pub use chart_target::ChartOptions;
 pub use config::Config;
-pub use error::{Error, ErrorKind};
 pub use functions::Programs;
 pub use output::Format;
 pub use remote::Remotes;

@@ -16,7 +16,7 @@ use findings::Finding;
 use manifest_lint::{Deployment, Options, Set, Target};
 use vfs::{Disk, FileKind};
 use yamlserde::Text;
-use yamltree::Place;
+use yamltree::Location;
 
 use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Fleet, KnownWorld, Member};
 use crate::chart_target::{is_chart, is_overlay};
@@ -47,7 +47,7 @@ pub(crate) struct Gathered {
     /// What is to be said beside.
     pub(crate) notices: Vec<String>,
     /// Where Applications are written, by their names.
-    places: HashMap<String, Place>,
+    places: HashMap<String, Location>,
 }
 
 impl Linting<'_> {
@@ -90,7 +90,9 @@ impl Linting<'_> {
             let roots = if is_searched { self.roots(path) } else { Vec::new() };
             if paths.is_empty() && roots.is_empty() {
                 let message = "there are no Applications, kustomizations and charts here";
-                return Err(Error::new(ErrorKind::Input, message).hint("name files and folders of manifests"));
+                return Err(
+                    Error::new(ErrorKind::Invalid, message).hint("name files and folders of manifests")
+                );
             }
             if roots.is_empty() {
                 match self.plain(path) {

@@ -108,8 +108,9 @@ pub(crate) fn of_chart(name: &str, text: Arc<str>, places: &ChartPlaces) -> Resu
 }
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
-    let text = yamltree::decode(bytes, 0)
-        .map_err(|error| Error::new(ErrorKind::Input, format!("`{name}` is no text: {}", error.message())))?;
+    let text = yamltree::decode(bytes, 0).map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("`{name}` is no text: {}", error.message()))
+    })?;
     Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.as_ref().into() }))?)
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn standard_input() -> Result<Vec<u8>> {
     read.map_err(|error| Error::io("read", Path::new(STDIN), &error))?;
     if bytes.len() as u64 > MAX_FILE {
         let sentence = format!("there are more than {} MiB on standard input", MAX_FILE >> 20);
-        return Err(Error::new(ErrorKind::Input, sentence));
+        return Err(Error::new(ErrorKind::Invalid, sentence));
     }
     Ok(bytes)
 }
@@ -152,7 +153,7 @@ impl Reading<'_> {
         let failed = |error: io::Error| Error::io("read", path, &error);
         let missing = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => {
-                Error::new(ErrorKind::Input, format!("there is no file or folder `{}`", path.display()))
+                Error::new(ErrorKind::Invalid, format!("there is no file or folder `{}`", path.display()))
             }
             _ => failed(error),
         };
@@ -160,7 +161,7 @@ impl Reading<'_> {
         if kind == FileKind::File {
             if is_archive(path) {
                 let sentence = format!("`{}` is a chart, not a manifest", path.display());
-                return Err(Error::new(ErrorKind::Input, sentence));
+                return Err(Error::new(ErrorKind::Invalid, sentence));
             }
             let name = self.files.display(path);
             self.objects.extend(parse(&name, &self.files.read(&real).map_err(failed)?)?);
@@ -168,7 +169,7 @@ impl Reading<'_> {
         }
         if depth > MAX_DEPTH {
             let sentence = format!("`{}` is nested too deep", path.display());
-            return Err(Error::new(ErrorKind::Input, sentence));
+            return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         if !self.folders.insert(real.clone()) {
             return Ok(());

@@ -122,11 +122,11 @@ fn file_names(output: &Output) -> Result<Vec<String>> {
         let described = format!("{}/{}", object.kind, object.name);
         if name.contains(['/', '\\', '\0']) {
             let sentence = format!("{described} cannot have a file of its own: `{name}` is no file name");
-            return Err(Error::new(ErrorKind::Input, sentence).hint("write all resources into one file"));
+            return Err(Error::new(ErrorKind::Invalid, sentence).hint("write all resources into one file"));
         }
         if !taken.insert(name.clone()) {
             let sentence = format!("{described} and another resource would both be written to `{name}`");
-            return Err(Error::new(ErrorKind::Input, sentence).hint("write all resources into one file"));
+            return Err(Error::new(ErrorKind::Invalid, sentence).hint("write all resources into one file"));
         }
         names.push(name);
     }

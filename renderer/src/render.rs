@@ -15,7 +15,7 @@ use helm_lite::values::UserValues;
 use helm_lite::{HelmVersion, Warning};
 use kustomize::{History, Options, Shared, World};
 use vfs::{Disk, FileKind, Files, ReadSet};
-use yamltree::{Place, Source, Span};
+use yamltree::{Location, Source, Span};
 
 use crate::built::{Built, Overlay};
 use crate::chart::places::{ChartPlaces, Inputs, Kept, Root};
@@ -134,7 +134,7 @@ impl Renderer {
     }
 
     /// Where a span of what a kustomization gave is written.
-    pub(crate) fn place(&self, span: Span) -> Option<Place> {
+    pub(crate) fn place(&self, span: Span) -> Option<Location> {
         self.shared.place(span)
     }
 

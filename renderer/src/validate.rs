@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use argocd::objects::Object;
 use findings::{Finding, Rule, Severity};
 use kubeschema::{Builtin, Gvk, Schema, Standing, check, crd};
-use yamltree::{Node, Place};
+use yamltree::{Location, Node};
 
 pub(crate) use catalog::Catalog;
 
@@ -89,7 +89,7 @@ impl Validator {
         let mut unevaluated = BTreeSet::new();
         for object in objects {
             let gvk = Gvk::new(object.api_version(), object.kind());
-            let finding = |rule: &'static Rule, severity, message: String, place: Option<Place>| Finding {
+            let finding = |rule: &'static Rule, severity, message: String, place: Option<Location>| Finding {
                 rule,
                 severity,
                 message,

@@ -7,9 +7,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use gitremote::{
-    Access, Authorship, Change, Error, ErrorKind, Mirror, Person, Publisher, Remote, Target, Tree, Waiting,
-};
+use diagnostic::{Error, ErrorKind};
+use gitremote::{Access, Authorship, Change, Mirror, Person, Publisher, Remote, Target, Tree, Waiting};
 
 fn main() -> ExitCode {
     while !Path::new("pid").exists() {

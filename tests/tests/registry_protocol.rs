@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use diagnostic::ErrorKind;
 use oci_registry::{
-    Client, Credential, Descriptor, Digest, DockerConfig, ErrorKind, Options, PullSecretKind, PullSecrets,
-    Reference, RegistrySettings, Repository, Retry, TagList, Wanted,
+    Client, Credential, Descriptor, Digest, DockerConfig, Options, PullSecretKind, PullSecrets, Reference,
+    RegistrySettings, Repository, Retry, TagList, Wanted,
 };
 use testkit::{Folder, Reply, Request, StandIn};
 
@@ -363,7 +364,7 @@ fn passing_failures_are_tried_again_and_others_are_not() {
         (400, ErrorKind::Protocol, 1),
         (403, ErrorKind::Denied, 1),
         (404, ErrorKind::NameUnknown, 1),
-        (500, ErrorKind::Unreachable, 4),
+        (500, ErrorKind::Unavailable, 4),
     ] {
         let server = StandIn::start(move |_| Reply::new(status).body("<html>no</html>"));
         assert_eq!(client(&server).tags(&repository(&server)).unwrap_err().kind(), kind);
@@ -377,7 +378,7 @@ fn who_does_not_listen_is_unreachable() {
     let (client, repository) = (client(&server), repository(&server));
     drop(server);
     let error = client.tags(&repository).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unreachable);
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.message().contains("refused"), "{error}");
 }
 
@@ -427,15 +428,14 @@ fn what_is_not_what_its_digest_says_is_refused() {
         Reply::new(200).header(format!("Docker-Content-Digest: {stated}")).body("content")
     });
     let client = client(&server);
-    let mismatch =
-        |error: oci_registry::Error| assert_eq!(error.kind(), ErrorKind::DigestMismatch, "{error}");
+    let mismatch = |error: diagnostic::Error| assert_eq!(error.kind(), ErrorKind::DigestMismatch, "{error}");
     mismatch(client.manifest(&tagged(&server, "1")).unwrap_err());
     mismatch(client.manifest(&repository(&server).with_digest(Digest::of(b"CONTENT"))).unwrap_err());
     mismatch(client.content(&repository(&server), &descriptor(b"CONTENT"), 100).unwrap_err());
     mismatch(client.content(&repository(&server), &descriptor(b"conten"), 100).unwrap_err());
     server.requests();
     let error = client.content(&repository(&server), &descriptor(b"content"), 6).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::TooLarge);
+    assert_eq!(error.kind(), ErrorKind::Limit);
     assert!(server.requests().is_empty());
 }
 
@@ -443,8 +443,8 @@ fn what_is_not_what_its_digest_says_is_refused() {
 fn an_answer_without_an_end_is_not_read_to_its_end() {
     let server = StandIn::start(|_| Reply::new(200).body(vec![b' '; 1 << 16]).endless());
     let client = client(&server);
-    assert_eq!(client.tags(&repository(&server)).unwrap_err().kind(), ErrorKind::TooLarge);
-    assert_eq!(client.manifest(&tagged(&server, "1")).unwrap_err().kind(), ErrorKind::TooLarge);
+    assert_eq!(client.tags(&repository(&server)).unwrap_err().kind(), ErrorKind::Limit);
+    assert_eq!(client.manifest(&tagged(&server, "1")).unwrap_err().kind(), ErrorKind::Limit);
     let error = client.content(&repository(&server), &descriptor(&[b' '; 1 << 20]), 1 << 20).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DigestMismatch);
 }
@@ -636,7 +636,7 @@ fn where_all_credentials_are_refused_that_is_the_end() {
     let client = Client::new(Options { credentials: Some(source), ..options(&server) });
     let error = client.tags(&repository(&server)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthorized);
-    assert!(error.help().unwrap().starts_with("check the credentials"), "{error:?}");
+    assert!(error.get_hint().unwrap().starts_with("check the credentials"), "{error:?}");
     assert_eq!(server.requests().len(), 3);
     client.tags(&repository(&server)).unwrap_err();
     assert_eq!(server.requests().len(), 2, "it is known that somebody has to be shown");

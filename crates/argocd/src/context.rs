@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use yamlserde::{Placed, Text};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const API_VERSION: &str = "renderer/v1alpha1";
 const KIND: &str = "Context";
@@ -143,7 +143,7 @@ impl Context {
     fn check(&self, text: &Text) -> Result<()> {
         let refuse = |start: u32, message: String| {
             let span = yamltree::Span { source: 0, start, end: start };
-            Err(Error::from(text.error(message, span)))
+            Err(text.error(message, span))
         };
         for (field, given, wanted) in
             [("apiVersion", &self.api_version, API_VERSION), ("kind", &self.kind, KIND)]

@@ -68,7 +68,7 @@ impl Export {
             return Ok(());
         }
         for document in text.documents()? {
-            let place = || yamltree::Place { source: text.source().clone(), span: document.span };
+            let place = || yamltree::Location { source: text.source().clone(), span: document.span };
             for item in items(&document) {
                 self.take(item).map_err(|error| error.at(Some(place())))?;
             }
@@ -124,7 +124,7 @@ impl Export {
             let encoded = text_at(secret, &["data", key]);
             let bytes =
                 STANDARD.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            bytes.ok_or_else(|| Error::new(format!("the Secret `{name}` has no readable `{key}`")))
+            bytes.ok_or_else(|| Error::invalid(format!("the Secret `{name}` has no readable `{key}`")))
         };
         let labels = map_at(secret, &["metadata", "labels"]);
         match labels.get(SECRET_TYPE).map(String::as_str) {
@@ -173,7 +173,7 @@ impl Export {
         }
         let (server, name) = (text_at(item, &["server"]), text_at(item, &["name"]));
         if server.is_empty() {
-            return Err(Error::new("this is nothing of Argo CD or Kubernetes that a context is made of").hint(
+            return Err(Error::invalid("this is nothing of Argo CD or Kubernetes that a context is made of").hint(
                 "give it the output of `kubectl get … -o yaml`, `kubectl version -o json`, `kubectl api-resources` or \
                  `argocd cluster list -o json`",
             ));

@@ -22,7 +22,7 @@ impl Glob {
     /// # Errors
     /// If the pattern is none.
     pub fn new(pattern: &str, separators: &str) -> Result<Self> {
-        let refuse = |why: &str| Error::new(format!("`{pattern}` is no pattern: {why}"));
+        let refuse = |why: &str| Error::invalid(format!("`{pattern}` is no pattern: {why}"));
         let expression = Translation::of(pattern, separators).map_err(refuse)?;
         let regex = Regex::new(&expression).map_err(|_| refuse("it is too large"))?;
         Ok(Self(Arc::new(regex)))

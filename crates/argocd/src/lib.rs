@@ -20,6 +20,5 @@ pub mod sync;
 mod warning;
 
 pub use context::Context;
-pub use error::{Error, Result};
 pub use repositories::Repositories;
 pub use warning::{Code, Warning};

@@ -119,12 +119,12 @@ pub(crate) fn is_ssh(address: &str) -> bool {
 
 fn refused(url: &str, revision: &str, all: &[&Checkout]) -> Error {
     if all.is_empty() {
-        return Error::new(format!("the context has no repository `{url}`")).hint(
+        return Error::invalid(format!("the context has no repository `{url}`")).hint(
             "say where it is on this disk under `repositories` of the context file: `{url: …, path: …}`",
         );
     }
     let known: Vec<&str> = all.iter().filter_map(|checkout| checkout.revision()).collect();
-    Error::new(format!(
+    Error::invalid(format!(
         "the context has the repository `{url}` at {}, but not at `{revision}`",
         known.iter().map(|revision| format!("`{revision}`")).collect::<Vec<_>>().join(" and ")
     ))

@@ -1,8 +1,6 @@
 //! What is not wrong but surely not meant, each with a stable code.
 
-use yamltree::Place;
-
-yamltree::warning_codes! {
+diagnostic::warning_codes! {
     /// An object is there more than once; the last one is applied (Argo CD's `RepeatedResourceWarning`).
     RepeatedResource = "ARGO-W001";
     /// An object is of a kind that Argo CD is told to leave alone (Argo CD's `ExcludedResourceWarning`).
@@ -29,40 +27,8 @@ yamltree::warning_codes! {
     InvalidName = "ARGO-W012";
 }
 
-/// One warning with its place.
-#[derive(Clone, Debug)]
-pub struct Warning {
-    /// The stable code.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// Where, when that is in a file.
-    pub place: Option<Place>,
-}
-
-impl Warning {
-    /// A warning of a kind, in a sentence.
-    #[must_use]
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, place: None }
-    }
-
-    /// Says what to do about it.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-
-    /// Says where.
-    #[must_use]
-    pub fn at(mut self, place: Option<Place>) -> Self {
-        self.place = place;
-        self
-    }
-}
+/// One warning with its location.
+pub type Warning = diagnostic::Warning<Code>;
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,10 @@
 //! Nothing of where a signature lies is proof of anything: whoever may push can put it there. What is not read is no
 //! signature; how much is read has an end.
 
-use oci_registry::{Client, Content, Descriptor, Digest, ErrorKind, Manifest, Reference, Repository};
+use oci_registry::{Client, Content, Descriptor, Digest, Manifest, Reference, Repository};
 
 use crate::bundle::{self, Bundle};
+use crate::error::{Error, ErrorKind};
 use crate::signature::{Fault, Signature, Signed};
 use crate::simple_signing;
 use crate::statement;
@@ -198,9 +199,9 @@ fn may_be_signature(entry: &Descriptor) -> bool {
 }
 
 /// What an error of the registry's says of a signature. What is listed and not there is not had by asking again.
-fn fault(error: oci_registry::Error) -> Fault {
+fn fault(error: Error) -> Fault {
     match error.kind() {
-        ErrorKind::TooLarge => Fault::TooLarge(error.message().to_owned()),
+        ErrorKind::Limit => Fault::TooLarge(error.message().to_owned()),
         ErrorKind::ManifestUnknown | ErrorKind::BlobUnknown | ErrorKind::DigestMismatch => {
             Fault::Malformed(error.message().to_owned())
         }

@@ -20,6 +20,5 @@ mod tests;
 mod verdict;
 mod verify;
 
-pub use error::{Error, ErrorKind, Result};
 pub use key::PublicKey;
 pub use verify::{Format, Verified, verify};

@@ -7,6 +7,7 @@
 
 use oci_registry::Digest;
 
+use crate::error::Error;
 use crate::key::PublicKey;
 use crate::{simple_signing, statement};
 
@@ -50,7 +51,7 @@ pub(crate) enum Claim {
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// The registry did not give it.
-    Registry(oci_registry::Error),
+    Registry(Error),
     /// It is with one of the keys, for another digest.
     OtherDigest(String),
     /// It is with another key, or of another content.

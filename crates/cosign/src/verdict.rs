@@ -12,8 +12,8 @@ use crate::signature::{Fault, shown};
 pub(crate) fn error(image: &Reference, faults: &[Fault], keys: &[PublicKey]) -> Error {
     if let Some(error) = faults.iter().find_map(Fault::of_registry) {
         let message = format!("it cannot be found out whether `{image}` is signed: {error}");
-        let verdict = Error::new(ErrorKind::Registry(error.kind()), message);
-        return match error.help() {
+        let verdict = Error::new(error.kind(), message);
+        return match error.get_hint() {
             Some(help) => verdict.hint(help),
             None => verdict,
         };
@@ -24,7 +24,7 @@ pub(crate) fn error(image: &Reference, faults: &[Fault], keys: &[PublicKey]) -> 
         .iter()
         .map(Fault::rank)
         .min_by_key(|(rank, _)| *rank)
-        .map_or(ErrorKind::NoSignature, |(_, kind)| kind);
+        .map_or(ErrorKind::NotSigned, |(_, kind)| kind);
     let message = match (reasons.is_empty(), image.digest()) {
         (false, _) => format!("`{image}` is not signed with {named}: {}", reasons.join("; ")),
         (true, Some(digest)) => {
@@ -35,7 +35,7 @@ pub(crate) fn error(image: &Reference, faults: &[Fault], keys: &[PublicKey]) -> 
     };
     let verdict = Error::new(kind, message);
     match kind {
-        ErrorKind::NoSignature => verdict.hint("sign it by its digest: `cosign sign --key KEY IMAGE@DIGEST`"),
+        ErrorKind::NotSigned => verdict.hint("sign it by its digest: `cosign sign --key KEY IMAGE@DIGEST`"),
         _ if faults.iter().any(|fault| matches!(fault, Fault::Certificate)) => {
             verdict.hint("only keys are verified, not certificates: sign with `--key`")
         }
@@ -84,16 +84,16 @@ fn reasons(faults: &[Fault]) -> Vec<String> {
 impl Fault {
     fn rank(&self) -> (u8, ErrorKind) {
         match self {
-            Self::Registry(error) => (0, ErrorKind::Registry(error.kind())),
+            Self::Registry(error) => (0, error.kind()),
             Self::OtherDigest(_) => (1, ErrorKind::OtherDigest),
-            Self::OtherKey | Self::Certificate => (2, ErrorKind::OtherKey),
-            Self::TooLarge(_) => (3, ErrorKind::TooLarge),
-            Self::Malformed(_) => (4, ErrorKind::Malformed),
-            Self::Attestation(_) => (5, ErrorKind::NoSignature),
+            Self::OtherKey | Self::Certificate => (2, ErrorKind::UntrustedSignature),
+            Self::TooLarge(_) => (3, ErrorKind::Limit),
+            Self::Malformed(_) => (4, ErrorKind::Protocol),
+            Self::Attestation(_) => (5, ErrorKind::NotSigned),
         }
     }
 
-    fn of_registry(&self) -> Option<&oci_registry::Error> {
+    fn of_registry(&self) -> Option<&Error> {
         if let Self::Registry(error) = self { Some(error) } else { None }
     }
 

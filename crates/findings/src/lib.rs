@@ -11,7 +11,7 @@ mod sarif;
 use std::fmt;
 
 use serde::Serialize;
-use yamltree::Place;
+use yamltree::Location;
 
 /// One thing that was found.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct Finding {
     /// What to do about it.
     pub hint: Option<String>,
     /// Where it is written, when that is known.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// The object concerned: `Deployment shop/web`.
     pub object: Option<String>,
     /// The field concerned: `spec.replicas`.
@@ -153,7 +153,7 @@ mod testing {
             severity: Severity::Error,
             message: "the <field> is 100% wrong".to_owned(),
             hint: Some("mend it".to_owned()),
-            place: Some(Place { source, span: Span { source: 0, start: 8, end: 11 } }),
+            place: Some(Location { source, span: Span { source: 0, start: 8, end: 11 } }),
             object: Some("Deployment shop/web".to_owned()),
             field: Some("spec.b".to_owned()),
             target: "apps/web".to_owned(),

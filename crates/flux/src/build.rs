@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use argocd::Error;
 use argocd::objects::Object;
+use diagnostic::Error;
 use vfs::Files;
 
 use crate::artifact::Artifact;
@@ -56,19 +56,19 @@ pub fn build<E: Engines>(kustomization: &Kustomization, world: &World<'_, E>) ->
     if kustomization.suspend {
         let message =
             format!("the Kustomization `{namespace}/{name}` is suspended: nothing of it is rolled out");
-        warnings.push(Warning::new(Code::Suspended, message, place.clone()));
+        warnings.push(Warning::new(Code::Suspended, message).at(place.clone()));
     }
     let source = kustomization.source.folder(world.known, world.places)?;
     warnings.extend(source.warnings);
     let artifact =
         Artifact::new(world.files, &source.path, &source.ignored, world.fetched).map_err(|error| {
             let shown = world.files.display(&source.path);
-            Error::new(format!("cannot read the repository in `{shown}`: {error}")).at(place.clone())
+            Error::invalid(format!("cannot read the repository in `{shown}`: {error}")).at(place.clone())
         })?;
     let folder = artifact.join(&kustomization.path);
     if artifact.resolve(&folder).is_err() {
         let message = format!("the path `{}` does not exist in the source", kustomization.path);
-        return Err(Error::new(message).at(place.clone()).into());
+        return Err(Error::invalid(message).at(place.clone()).into());
     }
     let edited = generate::kustomization(&kustomization.edits, &folder, &artifact)
         .map_err(|error| error.at(place.clone()))?;
@@ -97,7 +97,7 @@ fn check(
         if object.name().is_empty() || object.kind().is_empty() || object.api_version().is_empty() {
             let message =
                 "an object has an `apiVersion`, a `kind` and a `metadata.name`, and this one has not";
-            return Err(Error::new(message).at(object.place()));
+            return Err(Error::invalid(message).at(object.place()));
         }
         if !data::is_encrypted(object) {
             continue;
@@ -105,10 +105,12 @@ fn check(
         if !kustomization.decrypts {
             let message =
                 format!("{object} is encrypted with SOPS, and the Kustomization has no `decryption`");
-            return Err(Error::new(message).at(object.place()).hint("say `decryption: {provider: sops}`"));
+            return Err(Error::invalid(message)
+                .at(object.place())
+                .hint("say `decryption: {provider: sops}`"));
         }
         let message = format!("{object} is encrypted with SOPS, and is shown as it is");
-        warnings.push(Warning::new(Code::Encrypted, message, object.place()));
+        warnings.push(Warning::new(Code::Encrypted, message).at(object.place()));
     }
     Ok(())
 }

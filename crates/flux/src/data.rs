@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use argocd::objects::Object;
-use argocd::{Error, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Resolved};
 
 use crate::known::Lookup;
@@ -37,26 +37,28 @@ pub(crate) fn of(
 ) -> Result<Data> {
     let Reference { kind, name, optional, place } = reference;
     if !matches!(kind.as_str(), "ConfigMap" | "Secret") {
-        return Err(Error::new(format!("values come from a ConfigMap or a Secret, and not from a {kind}"))
-            .at(place.clone()));
+        return Err(Error::invalid(format!(
+            "values come from a ConfigMap or a Secret, and not from a {kind}"
+        ))
+        .at(place.clone()));
     }
     let Some(object) = known.get("", kind, namespace, name) else {
         let message = format!("there is no {kind} `{namespace}/{name}` in the repository");
         return match (optional, kind.as_str()) {
             (true, "ConfigMap") => Ok(Data::Absent),
             (_, "Secret") => {
-                let warning = Warning::new(Code::MissingSecret, message, place.clone());
+                let warning = Warning::new(Code::MissingSecret, message).at(place.clone());
                 warnings.push(warning.hint("what comes from it stays as it is written, or is left out"));
                 Ok(Data::Missing)
             }
-            _ => Err(Error::new(message)
+            _ => Err(Error::invalid(message)
                 .at(place.clone())
                 .hint("add it, or say `optional: true` if it may be missing")),
         };
     };
     if is_encrypted(object) {
         let message = format!("the Secret `{namespace}/{name}` is encrypted with SOPS");
-        let warning = Warning::new(Code::Encrypted, message, place.clone());
+        let warning = Warning::new(Code::Encrypted, message).at(place.clone());
         warnings.push(warning.hint("what comes from it stays as it is written, or is left out"));
         let keys = ["data", "stringData"].iter().filter_map(|field| object.node().get(field)?.entries());
         let keys = keys.flatten().filter_map(|entry| entry.key.text().map(str::to_owned));
@@ -82,13 +84,13 @@ fn plain(object: &Object) -> Result<BTreeMap<String, Vec<u8>>> {
                 Ok(Resolved::Null) => "",
                 Ok(Resolved::Str | Resolved::Timestamp(_)) => entry.value.text().unwrap_or_default(),
                 _ => {
-                    let error = Error::new(format!("`{field}.{key}` of {object} is text"));
+                    let error = Error::invalid(format!("`{field}.{key}` of {object} is text"));
                     return Err(error.at(object.place_of(&entry.value)).hint("put it in quotes"));
                 }
             };
             let bytes = match (is_secret, *field) {
                 (true, "data") => decoded(text).ok_or_else(|| {
-                    Error::new(format!("`data.{key}` of {object} is no base64"))
+                    Error::invalid(format!("`data.{key}` of {object} is no base64"))
                         .at(object.place_of(&entry.value))
                         .hint("plain text goes into `stringData`")
                 })?,

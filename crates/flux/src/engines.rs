@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use argocd::objects::Object;
 use helm_lite::values::UserValues;
 use vfs::Files;
-use yamltree::Place;
+use yamltree::Location;
 
 /// Builds kustomizations and renders charts.
 pub trait Engines {
     /// Why an engine fails.
-    type Error: From<argocd::Error>;
+    type Error: From<diagnostic::Error>;
 
     /// What `kustomize build` makes of a folder, whose kustomization may be another than the one in it.
     ///
@@ -54,7 +54,7 @@ pub struct ChartRequest<'r> {
     /// Where it is.
     pub chart: ChartPlace<'r>,
     /// Where it is asked for.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// The release's name.
     pub release_name: String,
     /// The release's namespace.

@@ -7,9 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use argocd::{Error, Result};
+use diagnostic::{Error, Result};
 use vfs::{FileKind, Files};
-use yamltree::{Entry, Node, Place, Source};
+use yamltree::{Entry, Location, Node, Source};
 
 use crate::engines::EditedKustomization;
 use crate::kustomization::{Edits, Image};
@@ -86,14 +86,15 @@ pub(crate) fn kustomization(
         return Ok(None);
     }
     let mut text = String::new();
-    yamltree::to_sigs_yaml(&root, &mut text)
-        .map_err(|error| Error::new(format!("the kustomization cannot be written: {}", error.message())))?;
+    yamltree::to_sigs_yaml(&root, &mut text).map_err(|error| {
+        Error::invalid(format!("the kustomization cannot be written: {}", error.message()))
+    })?;
     Ok(Some(EditedKustomization { path, text }))
 }
 
 fn read(path: &Path, files: &dyn Files) -> Result<Node> {
     let name = files.display(path);
-    let unreadable = |reason: String| Error::new(format!("cannot read `{name}`: {reason}"));
+    let unreadable = |reason: String| Error::invalid(format!("cannot read `{name}`: {reason}"));
     let bytes = files
         .resolve(path)
         .and_then(|(real, _)| files.read(&real))
@@ -101,8 +102,8 @@ fn read(path: &Path, files: &dyn Files) -> Result<Node> {
     let text = yamltree::decode(&bytes, 0).map_err(|error| unreadable(error.message().to_owned()))?;
     let source = Arc::new(Source { name: name.clone(), text: Arc::from(text.as_ref()) });
     let refuse = |error: &yamltree::Error| {
-        let place = Place { source: Arc::clone(&source), span: error.span() };
-        Error::new(format!("this is no YAML: {}", error.message())).at(Some(place))
+        let place = Location { source: Arc::clone(&source), span: error.span() };
+        Error::invalid(format!("this is no YAML: {}", error.message())).at(Some(place))
     };
     let document = yamltree::parse_first(&text, 0, &yamltree::ParseOptions::default());
     let Some(document) = document.map_err(|error| refuse(&error))? else {
@@ -112,8 +113,8 @@ fn read(path: &Path, files: &dyn Files) -> Result<Node> {
     root.expand_aliases(yamltree::Expansion::Decoded(yamltree::Dialect::V2))
         .map_err(|error| refuse(&error))?;
     if !root.is_mapping() {
-        let place = Place { source: Arc::clone(&source), span: root.span };
-        return Err(Error::new("a kustomization is a mapping, and this is none").at(Some(place)));
+        let place = Location { source: Arc::clone(&source), span: root.span };
+        return Err(Error::invalid("a kustomization is a mapping, and this is none").at(Some(place)));
     }
     Ok(root)
 }
@@ -141,9 +142,9 @@ fn scan(
     resources: &mut Vec<String>,
 ) -> Result<()> {
     let failed =
-        |error: std::io::Error| Error::new(format!("cannot read `{}`: {error}", files.display(folder)));
+        |error: std::io::Error| Error::invalid(format!("cannot read `{}`: {error}", files.display(folder)));
     if depth > MAX_DEPTH {
-        return Err(Error::new(format!("`{}` is nested too deep", files.display(folder))));
+        return Err(Error::invalid(format!("`{}` is nested too deep", files.display(folder))));
     }
     let (real, _) = files.resolve(folder).map_err(failed)?;
     for name in files.list(&real).map_err(failed)? {
@@ -210,7 +211,7 @@ impl Edits {
         for component in &self.components {
             if !is_relative(component) {
                 let message = format!("the component `{component}` is no relative path in the repository");
-                return Err(Error::new(message).at(self.components_place.clone()));
+                return Err(Error::invalid(message).at(self.components_place.clone()));
             }
             if self.ignores_missing_components && files.resolve(&folder.join(component)).is_err() {
                 continue;
@@ -266,7 +267,7 @@ fn append(root: &mut Node, field: &str, items: Vec<Node>) {
 fn text_of(node: &Node) -> Result<Node> {
     let mut json = String::new();
     yamltree::to_json(node, yamltree::JsonOptions::SIGS, &mut json)
-        .map_err(|error| Error::new(format!("a patch cannot be written: {}", error.message())))?;
+        .map_err(|error| Error::invalid(format!("a patch cannot be written: {}", error.message())))?;
     Ok(Node::string(&json))
 }
 

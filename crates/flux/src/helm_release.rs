@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use argocd::objects::Object;
-use argocd::{Error, Result};
+use diagnostic::{Error, Result};
 use sha2::{Digest, Sha256};
-use yamltree::{Node, Place};
+use yamltree::{Location, Node};
 
 use crate::kustomization::{Image, Reference, images, patches};
 use crate::section::{Section, is_null};
@@ -37,7 +37,7 @@ pub struct HelmRelease {
     /// Whether it is left alone.
     pub suspend: bool,
     /// Where it is written.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     pub(crate) chart: Chart,
     pub(crate) values_from: Vec<ValuesReference>,
     pub(crate) values: Option<Node>,
@@ -68,7 +68,7 @@ pub(crate) struct NamedChart {
     pub(crate) source: SourceRef,
     pub(crate) values_files: Vec<String>,
     pub(crate) ignores_missing_values_files: bool,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Location>,
 }
 
 /// Values in a ConfigMap or Secret.
@@ -168,7 +168,7 @@ fn installs_crds(install: &Section<'_>) -> Result<bool> {
     match install.text("crds")?.as_str() {
         "" | "Create" | "CreateReplace" => Ok(true),
         "Skip" => Ok(false),
-        other => Err(Error::new(format!("`{other}` is no policy for CRDs"))
+        other => Err(Error::invalid(format!("`{other}` is no policy for CRDs"))
             .at(install.place("crds"))
             .hint("it is one of `Skip`, `Create` and `CreateReplace`")),
     }
@@ -179,7 +179,7 @@ fn strategy(spec: &Section<'_>) -> Result<Strategy> {
         "" | "combined" => Ok(Strategy::Combined),
         "nohooks" => Ok(Strategy::NoHooks),
         "separate" => Ok(Strategy::Separate),
-        other => Err(Error::new(format!("`{other}` is no strategy of post-rendering"))
+        other => Err(Error::invalid(format!("`{other}` is no strategy of post-rendering"))
             .at(spec.place("postRenderStrategy"))
             .hint("it is one of `nohooks`, `combined` and `separate`")),
     }
@@ -193,7 +193,7 @@ impl Chart {
         }
         let template = spec.section("chart")?.section("spec")?;
         if !template.exists() {
-            return Err(Error::new("the HelmRelease has no chart")
+            return Err(Error::invalid("the HelmRelease has no chart")
                 .at(spec.place("chart"))
                 .hint("say `chart` with a `spec`, or `chartRef`"));
         }

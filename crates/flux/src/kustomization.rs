@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use argocd::Result;
 use argocd::objects::Object;
-use yamltree::{Node, Place};
+use diagnostic::Result;
+use yamltree::{Location, Node};
 
 use crate::section::Section;
 use crate::source::SourceRef;
@@ -38,7 +38,7 @@ pub struct Kustomization {
     /// Whether it can read what SOPS has encrypted.
     pub decrypts: bool,
     /// Where it is written.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     pub(crate) edits: Edits,
     pub(crate) post_build: Option<PostBuild>,
     pub(crate) labels: BTreeMap<String, String>,
@@ -56,7 +56,7 @@ pub(crate) struct Edits {
     pub(crate) patches_json6902: Vec<Node>,
     pub(crate) components: Vec<String>,
     pub(crate) ignores_missing_components: bool,
-    pub(crate) components_place: Option<Place>,
+    pub(crate) components_place: Option<Location>,
     pub(crate) images: Vec<Image>,
     pub(crate) build_metadata: Vec<String>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct PostBuild {
     pub(crate) always: bool,
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) from: Vec<Reference>,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Location>,
 }
 
 /// A ConfigMap or Secret whose data is wanted.
@@ -86,7 +86,7 @@ pub(crate) struct Reference {
     pub(crate) kind: String,
     pub(crate) name: String,
     pub(crate) optional: bool,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Location>,
 }
 
 /// Whether an object is a Kustomization of Flux, and not the file of that name.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use argocd::objects::{self, Object, Scopes};
-use argocd::{Error, Result};
+use diagnostic::{Error, Result};
 use yamltree::{Node, Source};
 
 use crate::artifact::Artifact;
@@ -30,7 +30,7 @@ pub fn release<E: Engines>(release: &HelmRelease, world: &World<'_, E>) -> Resul
     if release.suspend {
         let message =
             format!("the HelmRelease `{namespace}/{name}` is suspended: nothing of it is rolled out");
-        warnings.push(Warning::new(Code::Suspended, message, place.clone()));
+        warnings.push(Warning::new(Code::Suspended, message).at(place.clone()));
     }
     let rendered = manifests(release, world, &mut warnings)?;
     let mut all = if release.installs_crds { crds(&rendered.crds, release)? } else { Vec::new() };
@@ -73,9 +73,11 @@ impl Located {
             Chart::Object(reference) if reference.kind == "OCIRepository" => {
                 Self::artifact_of(reference, world)
             }
-            Chart::Object(reference) => Err(Error::new(format!("a chart comes from no {}", reference.kind))
-                .at(reference.place.clone())
-                .hint("`chartRef` names an OCIRepository or a HelmChart")),
+            Chart::Object(reference) => {
+                Err(Error::invalid(format!("a chart comes from no {}", reference.kind))
+                    .at(reference.place.clone())
+                    .hint("`chartRef` names an OCIRepository or a HelmChart"))
+            }
         }
     }
 
@@ -143,7 +145,7 @@ fn manifests<E: Engines>(
             let artifact = Artifact::new(world.files, &folder.path, &folder.ignored, world.fetched);
             let artifact = artifact.map_err(|error| {
                 let shown = world.files.display(&folder.path);
-                Error::new(format!("cannot read the repository in `{shown}`: {error}"))
+                Error::invalid(format!("cannot read the repository in `{shown}`: {error}"))
                     .at(chart.place.clone())
             })?;
             let path = artifact.join(&chart.chart);
@@ -244,8 +246,9 @@ impl PostRenderer {
             root.set("patches", Node::sequence(self.patches.clone()));
         }
         let mut text = String::new();
-        yamltree::to_sigs_yaml(&root, &mut text)
-            .map_err(|error| Error::new(format!("a post-renderer cannot be written: {}", error.message())))?;
+        yamltree::to_sigs_yaml(&root, &mut text).map_err(|error| {
+            Error::invalid(format!("a post-renderer cannot be written: {}", error.message()))
+        })?;
         Ok(text)
     }
 }

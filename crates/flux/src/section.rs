@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use argocd::objects::Object;
-use argocd::{Error, Result};
-use yamltree::{Dialect, Entry, Node, Place, Resolved};
+use diagnostic::{Error, Result};
+use yamltree::{Dialect, Entry, Location, Node, Resolved};
 
 /// A mapping in an object, which may be absent.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl<'o> Section<'o> {
     pub(crate) fn required(&self, name: &str) -> Result<String> {
         let text = self.text(name)?;
         if text.is_empty() {
-            return Err(Error::new(format!("there is no `{}`", self.path_of(name))).at(self.place(name)));
+            return Err(Error::invalid(format!("there is no `{}`", self.path_of(name))).at(self.place(name)));
         }
         Ok(text)
     }
@@ -105,7 +105,7 @@ impl<'o> Section<'o> {
     }
 
     /// Where a field is written; the mapping where it is absent, and the object where that is.
-    pub(crate) fn place(&self, name: &str) -> Option<Place> {
+    pub(crate) fn place(&self, name: &str) -> Option<Location> {
         match self.get(name).or(self.node) {
             Some(node) => self.object.place_of(node),
             None => self.object.place(),
@@ -122,7 +122,7 @@ impl<'o> Section<'o> {
     }
 
     fn refused(&self, node: &Node, path: &str, wanted: &str) -> Error {
-        Error::new(format!("`{path}` is {wanted}")).at(self.object.place_of(node))
+        Error::invalid(format!("`{path}` is {wanted}")).at(self.object.place_of(node))
     }
 
     fn path_of(&self, name: &str) -> String {

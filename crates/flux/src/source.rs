@@ -5,9 +5,10 @@
 
 use std::path::{Path, PathBuf};
 
+use argocd::Repositories;
 use argocd::objects::Object;
-use argocd::{Error, Repositories, Result};
-use yamltree::Place;
+use diagnostic::{Error, Result};
+use yamltree::Location;
 
 use crate::known::Lookup;
 use crate::section::Section;
@@ -29,7 +30,7 @@ pub struct SourceRef {
     /// The namespace.
     pub namespace: String,
     /// Where it is written.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 /// A source in a folder.
@@ -69,7 +70,7 @@ impl SourceRef {
 
     pub(crate) fn missing(&self) -> Error {
         let Self { kind, name, namespace, .. } = self;
-        Error::new(format!("there is no {kind} `{namespace}/{name}` in the repository"))
+        Error::invalid(format!("there is no {kind} `{namespace}/{name}` in the repository"))
             .at(self.place.clone())
     }
 
@@ -113,7 +114,7 @@ impl SourceRef {
         }
         let shown = argocd::repositories::shown(&address);
         let Self { kind, name, namespace, .. } = self;
-        Err(Error::new(format!("the {kind} `{namespace}/{name}` is `{shown}`, which is not here"))
+        Err(Error::invalid(format!("the {kind} `{namespace}/{name}` is `{shown}`, which is not here"))
             .at(self.place.clone())
             .hint("check it out, and add it to `repositories` of the context file: `{url: …, path: …}`"))
     }
@@ -124,7 +125,7 @@ impl SourceRef {
         let mut warnings = Vec::new();
         if !spec.items("include")?.is_empty() {
             let message = format!("the {kind} `{name}` includes other sources, which are left out");
-            warnings.push(Warning::new(Code::NotFollowed, message, spec.place("include")));
+            warnings.push(Warning::new(Code::NotFollowed, message).at(spec.place("include")));
         }
         Ok(warnings)
     }

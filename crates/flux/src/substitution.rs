@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use argocd::objects::{self, Object};
-use argocd::{Error, Result};
-use yamltree::{Place, Source, Span};
+use diagnostic::{Error, Result};
+use yamltree::{Location, Source, Span};
 
 use crate::data::{self, Data};
 use crate::envsubst::{self, Mode, Value, Variables, is_name};
@@ -61,7 +61,7 @@ fn check_name(name: &str, origin: &str) -> Result<()> {
     if is_name(name) {
         return Ok(());
     }
-    Err(Error::new(format!("{origin} has the key `{name}`, which is no name of a variable")).hint(
+    Err(Error::invalid(format!("{origin} has the key `{name}`, which is no name of a variable")).hint(
         "Flux then applies nothing: names have letters, digits and underscores, and begin with no digit",
     ))
 }
@@ -78,7 +78,7 @@ pub(crate) fn substituted(object: Object, variables: &Variables, mode: Mode) -> 
         return Ok(object);
     }
     let result = envsubst::substitute(&text, variables, mode).map_err(|error| {
-        let refused = Error::new(error.message).at(place(&object, &text[error.offset..]));
+        let refused = Error::invalid(error.message).at(place(&object, &text[error.offset..]));
         match error.hint {
             Some(hint) => refused.hint(hint),
             None => refused,
@@ -89,20 +89,23 @@ pub(crate) fn substituted(object: Object, variables: &Variables, mode: Mode) -> 
     let mut objects = objects::documents(&source).map_err(|error| {
         // What is wrong was put in by a value, which may be a secret: its text is not shown.
         let message = format!("with the variables in it {object} is no manifest: {}", error.message());
-        Error::new(message).at(object.place())
+        Error::invalid(message).at(object.place())
     })?;
     match objects.len() {
         1 => Ok(objects.remove(0)),
-        _ => Err(Error::new(format!("with the variables in it {object} is no manifest")).at(object.place())),
+        _ => {
+            Err(Error::invalid(format!("with the variables in it {object} is no manifest"))
+                .at(object.place()))
+        }
     }
 }
 
 /// Where an expression is in the file that the object is from; the object where it is not found.
-fn place(object: &Object, rest: &str) -> Option<Place> {
+fn place(object: &Object, rest: &str) -> Option<Location> {
     let place = object.place()?;
     let end = rest.find(['}', '\n']).map_or(rest.len(), |end| end + 1);
     let from = place.span.start as usize;
     let at = from + place.source.text.get(from..)?.find(rest.get(..end)?.trim_end())?;
     let (start, end) = (u32::try_from(at).ok()?, u32::try_from(at + end).ok()?);
-    Some(Place { source: Arc::clone(&place.source), span: Span { source: place.span.source, start, end } })
+    Some(Location { source: Arc::clone(&place.source), span: Span { source: place.span.source, start, end } })
 }

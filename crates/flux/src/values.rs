@@ -4,7 +4,7 @@
 //! values over them. What a `targetPath` sets comes over both, but not always, see [`is_shared`]. Refused: references to
 //! what is not there, and values that are none.
 
-use argocd::{Error, Result};
+use diagnostic::{Error, Result};
 use helm_lite::HelmVersion;
 use helm_lite::values::{self, Options, SetAs, Table, UserValues, ValuesFile};
 use yamltree::JsonOptions;
@@ -34,14 +34,14 @@ pub(crate) fn of(
             continue;
         }
         let text = String::from_utf8(bytes)
-            .map_err(|_| Error::new(format!("`{name}` is no text")).at(place.clone()))?;
+            .map_err(|_| Error::invalid(format!("`{name}` is no text")).at(place.clone()))?;
         let (assignment, read_as) = assignment(from, &text);
         let is_shared = is_shared(&all.table, &own.table, &from.target_path);
         all.put_over(&own);
         for values in [&mut all, &mut own].into_iter().take(if is_shared { 2 } else { 1 }) {
             // The message of the parser may have the value in it, which may be a secret.
             values.set(&name, &assignment, read_as, VERSION).map_err(|_| {
-                Error::new(format!("`{name}` cannot be set at `{}`", from.target_path)).at(place.clone())
+                Error::invalid(format!("`{name}` cannot be set at `{}`", from.target_path)).at(place.clone())
             })?;
         }
     }
@@ -53,7 +53,7 @@ fn own(release: &HelmRelease) -> Result<UserValues> {
     let Some(node) = &release.values else { return Ok(UserValues::default()) };
     let mut json = String::new();
     yamltree::to_json(node, JsonOptions::SIGS, &mut json)
-        .map_err(|error| Error::new(format!("the values cannot be read: {}", error.message())))?;
+        .map_err(|error| Error::invalid(format!("the values cannot be read: {}", error.message())))?;
     let name = format!("values of the HelmRelease {}", release.name);
     read(&name, json.as_bytes()).map_err(|error| error.at(release.place.clone()))
 }
@@ -61,7 +61,7 @@ fn own(release: &HelmRelease) -> Result<UserValues> {
 fn read(name: &str, bytes: &[u8]) -> Result<UserValues> {
     let files = [ValuesFile { name, data: bytes }];
     let options = Options { files: &files, ..Options::default() };
-    values::merge(&options, VERSION, &mut Vec::new()).map_err(|error| Error::new(error.message()))
+    values::merge(&options, VERSION, &mut Vec::new()).map_err(|error| Error::invalid(error.message()))
 }
 
 /// What a reference leads to; `None` where it is optional and not there, or not known here.
@@ -74,7 +74,7 @@ fn content(
     let reference = &from.reference;
     let missing = || {
         let message = format!("the {} `{}` has no key `{}`", reference.kind, reference.name, from.key);
-        Error::new(message).at(reference.place.clone())
+        Error::invalid(message).at(reference.place.clone())
     };
     match data::of(reference, &release.namespace, known, warnings)? {
         Data::Absent | Data::Missing => Ok(None),

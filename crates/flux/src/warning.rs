@@ -1,8 +1,6 @@
 //! What is not wrong but to be known of a rendering, each with a stable code.
 
-use yamltree::Place;
-
-yamltree::warning_codes! {
+diagnostic::warning_codes! {
     /// A Kustomization or HelmRelease is suspended: nothing of it is rolled out.
     Suspended = "FLUX-W001";
     /// A Secret is encrypted with SOPS, so that its values are not known here: `${…}` of its keys stay as they are.
@@ -13,33 +11,8 @@ yamltree::warning_codes! {
     NotFollowed = "FLUX-W004";
 }
 
-/// One warning with its place.
-#[derive(Clone, Debug)]
-pub struct Warning {
-    /// The stable code.
-    pub code: Code,
-    /// The sentence.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-    /// Where, when that is in a file.
-    pub place: Option<Place>,
-}
-
-impl Warning {
-    /// A warning of a kind, in a sentence.
-    #[must_use]
-    pub fn new(code: Code, message: impl Into<String>, place: Option<Place>) -> Self {
-        Self { code, message: message.into(), hint: None, place }
-    }
-
-    /// Says what to do about it.
-    #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
+/// One warning with its location.
+pub type Warning = diagnostic::Warning<Code>;
 
 #[cfg(test)]
 mod tests {

@@ -25,9 +25,9 @@ use crate::address;
 use crate::conversation::{Conversation, Tip, keep_pack};
 use crate::error::{Error, ErrorKind, Result, cause};
 use crate::fetch::{create, open_configured, open_repository};
-use crate::redact::without_account;
 use crate::session::Session;
 use crate::tree::{Tree, damaged};
+use diagnostic::without_account;
 
 /// With more packs than these, looking for objects is slower than to fetch anew.
 const MAX_PACKS: usize = 50;
@@ -58,12 +58,12 @@ impl Mirror {
     pub fn cached(cache: &Path, remote: &Remote) -> Result<Self> {
         // What is cached may be private.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(cache);
-        made.map_err(|error| Error::disk("make the folder", cache, &error))?;
+        made.map_err(|error| crate::error::disk("make the folder", cache, &error))?;
         let name = name(&remote.url);
         let path = cache.join(format!("{name}.lock"));
         let lock = File::options().create(true).truncate(false).write(true).open(&path);
         let lock = lock.and_then(|file| file.lock().map(|()| file));
-        let lock = lock.map_err(|error| Error::disk("lock", &path, &error))?;
+        let lock = lock.map_err(|error| crate::error::disk("lock", &path, &error))?;
         let mirror =
             Self { folder: cache.join(name), depth: NonZeroU32::MIN, _lock: Some(lock), _temporary: None };
         if mirror.is_sound() {
@@ -79,8 +79,8 @@ impl Mirror {
     /// # Errors
     /// When the disk fails.
     pub fn temporary() -> Result<Self> {
-        let folder =
-            TempDir::new().map_err(|error| Error::disk("make a folder in", &std::env::temp_dir(), &error))?;
+        let folder = TempDir::new()
+            .map_err(|error| crate::error::disk("make a folder in", &std::env::temp_dir(), &error))?;
         let mirror = Self {
             folder: folder.path().join("mirror.git"),
             depth: NonZeroU32::MIN,
@@ -176,7 +176,7 @@ impl Mirror {
     fn reset(&self) -> Result<()> {
         let removed = |path: &Path| match fs::remove_dir_all(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::disk("remove", path, &error))
+                Err(crate::error::disk("remove", path, &error))
             }
             _ => Ok(()),
         };
@@ -185,7 +185,7 @@ impl Mirror {
         removed(&self.folder)?;
         create(&self.folder)?;
         let tips = self.folder.join(TIPS);
-        fs::create_dir_all(&tips).map_err(|error| Error::disk("make the folder", &tips, &error))
+        fs::create_dir_all(&tips).map_err(|error| crate::error::disk("make the folder", &tips, &error))
     }
 }
 
@@ -254,7 +254,7 @@ fn note_tip(folder: &Path, commit: ObjectId) -> Result<()> {
     let (staged, path) = (folder.join("tip.new"), folder.join(TIPS).join(commit.to_string()));
     fs::write(&staged, format!("{commit}\n"))
         .and_then(|()| fs::rename(&staged, &path))
-        .map_err(|error| Error::disk("write", &path, &error))
+        .map_err(|error| crate::error::disk("write", &path, &error))
 }
 
 /// Refuses what git does not take for a branch.

@@ -161,7 +161,7 @@ impl Publisher<'_> {
             Pushed::Moved => Ok(Attempt::Lost { branch }),
             Pushed::Refused(reason) => {
                 let reason = format!("the server refuses the push to `{branch}`: {reason}");
-                Err(Error::new(ErrorKind::Refused, reason).into())
+                Err(Error::new(ErrorKind::Rejected, reason).into())
             }
             Pushed::Done(said) => {
                 // Only to spare the next fetch.

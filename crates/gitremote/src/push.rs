@@ -59,7 +59,7 @@ pub(crate) fn push(remote: &Remote, mirror: &Mirror, update: &Update) -> Result<
         Ok(Sent::Verdict(Verdict::Contended)) => return Ok(Pushed::Moved),
         Ok(Sent::Verdict(Verdict::Refused(reason))) => Ok(Pushed::Refused(reason)),
         Ok(Sent::Broken(error)) => Err(error),
-        Err(error) if error.is_timeout() => Err(error),
+        Err(error) if error.kind() == ErrorKind::TimedOut => Err(error),
         Err(error) => return Err(error),
     };
     match in_session(remote, mirror, update, look) {

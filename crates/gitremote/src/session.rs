@@ -50,11 +50,11 @@ impl Session {
             Ok(outcome) => outcome,
             Err(RecvTimeoutError::Timeout) => {
                 session.stop();
-                Err(Error::timed_out(session.timeout))
+                Err(crate::error::timed_out(session.timeout))
             }
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => Err(Error::timed_out(session.timeout)),
+                Ok(()) => Err(crate::error::timed_out(session.timeout)),
             },
         }
     }
@@ -96,7 +96,7 @@ impl Session {
     /// Why the session itself made its work fail, if it did.
     pub(crate) fn failure(&self) -> Option<Error> {
         if self.time_left().is_zero() {
-            return Some(Error::timed_out(self.timeout));
+            return Some(crate::error::timed_out(self.timeout));
         }
         (self.budget.load(Ordering::Relaxed) == 0).then(|| {
             let reason = format!("the server sends more than {} MiB", MAX_RECEIVED >> 20);
@@ -172,7 +172,7 @@ mod tests {
             }
             Ok(())
         });
-        assert!(outcome.unwrap_err().is_timeout());
+        assert!(outcome.unwrap_err().kind() == ErrorKind::TimedOut);
         assert!(started.elapsed() < Duration::from_secs(5));
     }
 

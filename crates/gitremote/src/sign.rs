@@ -108,7 +108,7 @@ fn run(command: Command, payload: &[u8], begin: &'static str) -> Result<String> 
     let program = command.get_program().display().to_string();
     let is_signature = move |text: &str| text.starts_with(begin) && text.trim_end().ends_with("-----");
     let signed = output(command, payload, is_signature);
-    signed.map_err(|error| error.during(format!("a commit cannot be signed by `{program}`")))
+    signed.map_err(|error| error.prefix(format!("a commit cannot be signed by `{program}`")))
 }
 
 /// What a program says about an input, where that is accepted.

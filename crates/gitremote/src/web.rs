@@ -23,7 +23,7 @@ pub fn client_builder(agent: &str, timeout: Duration) -> ClientBuilder {
 #[must_use]
 pub fn explain(error: &reqwest::Error, timeout: Duration) -> Error {
     if error.is_timeout() {
-        return Error::timed_out(timeout);
+        return crate::error::timed_out(timeout);
     }
     let kind = if error.is_builder() { ErrorKind::Invalid } else { ErrorKind::Unavailable };
     let explained = Error::new(kind, innermost(error));

@@ -43,7 +43,7 @@ impl Kustomization<'_> {
         let mut keys = pairs.flat_map(fields::entries).map(|(key, _)| key);
         if let Some(key) = keys.find(|key| common.iter().any(|(known, _)| known == *key)) {
             let sentence = format!("label name '{key}' exists in both commonLabels and labels");
-            return Err(Error::new(sentence));
+            return Err(Error::invalid(sentence));
         }
         labels.push(New::Mapping(vec![
             ("includeSelectors".to_owned(), New::Bool(true)),

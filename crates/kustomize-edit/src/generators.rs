@@ -66,7 +66,7 @@ pub struct Sources {
 
 impl Sources {
     fn check(&self) -> Result<()> {
-        let invalid = |why: &str| Err(Error::new(format!("failed to validate flags: {why}")));
+        let invalid = |why: &str| Err(Error::invalid(format!("failed to validate flags: {why}")));
         let has_others = !self.files.is_empty() || !self.literals.is_empty();
         match (self.env_file.is_empty(), has_others) {
             (true, false) => {
@@ -112,7 +112,7 @@ impl Kustomization<'_> {
         let malformed = sources.literals.iter().find(|literal| !is_literal(literal));
         if let Some(literal) = malformed {
             let kind = generator.entry();
-            return Err(Error::new(format!(
+            return Err(Error::invalid(format!(
                 "failed to create {kind}: literal values: invalid literal source {literal}, expected key=value"
             )));
         }
@@ -143,9 +143,9 @@ impl Kustomization<'_> {
         sources: &Sources,
         new_namespace: &str,
     ) -> Result<()> {
-        let failed = |why: String| Error::new(format!("failed to create {}: {why}", generator.entry()));
+        let failed = |why: String| Error::invalid(format!("failed to create {}: {why}", generator.entry()));
         if sources.literals.is_empty() && new_namespace.is_empty() {
-            return Err(Error::new(
+            return Err(Error::invalid(
                 "failed to validate flags: at least one of [--from-literal, --new-namespace] must be specified",
             ));
         }
@@ -198,7 +198,7 @@ impl Kustomization<'_> {
         }
         if found.is_empty() {
             let sentence = format!("no specified {kind}(s) were found in the kustomization.yaml file");
-            return Err(Error::new(sentence));
+            return Err(Error::invalid(sentence));
         }
         for name in names.iter().map(AsRef::as_ref) {
             if !found.iter().any(|found| found == name) {
@@ -234,7 +234,7 @@ fn is_literal(literal: &str) -> bool {
 fn set_literals(entries: &mut Fields, literals: &[String]) -> Result<()> {
     let malformed = || {
         let sentence = "invalid format: literal values must be specified in the key=value format";
-        Error::new(format!("failed to update resource: {sentence}"))
+        Error::invalid(format!("failed to update resource: {sentence}"))
     };
     let split = |literal: &str| {
         let split = literal.split_once('=').filter(|(_, value)| !value.contains('='));
@@ -248,7 +248,7 @@ fn set_literals(entries: &mut Fields, literals: &[String]) -> Result<()> {
     for literal in literals {
         let key = split(literal)?;
         let at = keys.iter().position(|known| *known == key);
-        let Some(at) = at else { return Err(Error::new(format!("key '{key}' not found in resource"))) };
+        let Some(at) = at else { return Err(Error::invalid(format!("key '{key}' not found in resource"))) };
         known[at] = literal.as_str().into();
     }
     Ok(())

@@ -28,7 +28,7 @@ impl Kustomization<'_> {
     /// When there is no image, or one says nothing.
     pub fn set_images(&mut self, arguments: &[impl AsRef<str>]) -> Result<()> {
         if arguments.is_empty() {
-            return Err(Error::new("no image specified"));
+            return Err(Error::invalid("no image specified"));
         }
         let mut wanted: Vec<Image<'_>> = Vec::new();
         for argument in arguments {
@@ -63,7 +63,7 @@ impl<'a> Image<'a> {
         let (key, value) = argument.split_once('=').unwrap_or(("", argument));
         let (name, new_tag, digest) = split(value);
         if name == argument {
-            return Err(Error::new(
+            return Err(Error::invalid(
                 "invalid format of image, use one of the following options:\n- <image>=<newimage>:<newtag>\n\
                  - <image>=<newimage>@<digest>\n- <image>=<newimage>:<newtag>@<digest>\n- <image>=<newimage>\n\
                  - <image>:<newtag>\n- <image>:<newtag>@<digest>\n- <image>@<digest>",

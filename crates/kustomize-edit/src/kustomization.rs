@@ -2,7 +2,7 @@
 
 use yamledit::{Edits, File, New};
 
-use crate::error::Result;
+use crate::error::{Result, edit_error};
 use crate::fields::{self, Fields};
 use crate::schema;
 
@@ -24,9 +24,9 @@ impl<'t> Kustomization<'t> {
     /// # Errors
     /// When Kustomize would not read it.
     pub fn parse(text: &'t str) -> Result<Self> {
-        let file = File::parse(text, 0)?;
+        let file = File::parse(text, 0).map_err(edit_error)?;
         let root = file.documents().first().map(|document| &document.root);
-        let content = file.content()?;
+        let content = file.content().map_err(edit_error)?;
         let fields = match (root, content) {
             (None, _) => Vec::new(),
             (Some(_), content) if fields::is_null(&content) => Vec::new(),
@@ -103,7 +103,10 @@ mod tests {
 
     fn refusal(text: &str) -> (String, Option<u32>) {
         let error = Kustomization::parse(text).unwrap_err();
-        (error.message().to_owned(), error.span().map(|span| span.start))
+        (
+            error.message().to_owned(),
+            Some(error.span()).filter(yamltree::Span::is_some).map(|span| span.start),
+        )
     }
 
     #[test]

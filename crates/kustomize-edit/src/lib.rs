@@ -15,7 +15,7 @@
 //!     "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: prod # for now\n\
 //!      images:\n- name: shop\n  newName: registry.example.com/shop\n  newTag: 1.2.3\n"
 //! );
-//! # Ok::<(), kustomize_edit::Error>(())
+//! # Ok::<(), diagnostic::Error>(())
 //! ```
 //!
 //! As with Kustomize, a file that is edited is brought up to date on the way: `apiVersion` and `kind` are added,
@@ -36,7 +36,6 @@ mod patches;
 mod replicas;
 mod schema;
 
-pub use error::Error;
 pub use generators::{Generator, Sources};
 pub use kustomization::Kustomization;
 pub use lists::List;

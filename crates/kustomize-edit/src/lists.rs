@@ -84,7 +84,7 @@ impl Kustomization<'_> {
     pub fn add_bases(&mut self, folders: &[impl AsRef<str>]) -> Result<()> {
         for folder in folders.iter().map(AsRef::as_ref) {
             if self.paths(List::Resources).contains(&folder) {
-                return Err(Error::new(format!("base {folder} already in kustomization file")));
+                return Err(Error::invalid(format!("base {folder} already in kustomization file")));
             }
             fields::list(&mut self.fields, "resources").push(folder.into());
         }
@@ -110,7 +110,7 @@ impl Kustomization<'_> {
         check_options(options)?;
         for option in options.iter().map(AsRef::as_ref) {
             if self.words("buildMetadata").contains(&option) {
-                return Err(Error::new(format!(
+                return Err(Error::invalid(format!(
                     "buildMetadata option {option} already in kustomization file"
                 )));
             }
@@ -149,7 +149,7 @@ impl Kustomization<'_> {
 fn check_options(options: &[impl AsRef<str>]) -> Result<()> {
     let unknown = options.iter().map(AsRef::as_ref).find(|option| !BUILD_METADATA.contains(option));
     match unknown {
-        Some(option) => Err(Error::new(format!("invalid buildMetadata option: {option}"))),
+        Some(option) => Err(Error::invalid(format!("invalid buildMetadata option: {option}"))),
         None => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ impl Kustomization<'_> {
     pub fn add_labels(&mut self, how: AddLabels, labels: &Pairs) -> Result<()> {
         check_any(labels, "label")?;
         if how.include_templates && !how.without_selector {
-            return Err(Error::new(
+            return Err(Error::invalid(
                 "--without-selector flag must be specified for --include-templates to work",
             ));
         }
@@ -66,7 +66,7 @@ impl Kustomization<'_> {
     pub fn set_annotations(&mut self, annotations: &Pairs) -> Result<()> {
         check_any(annotations, "annotation")?;
         if !annotations.iter().all(|(key, _)| is_key(key)) {
-            return Err(Error::new(
+            return Err(Error::invalid(
                 "invalid annotation key: see the syntax and character set rules at \
                  https://kubernetes.io/docs/concepts/overview/working-with-objects/annotations/",
             ));
@@ -98,7 +98,7 @@ impl Kustomization<'_> {
         ignore_missing: bool,
     ) -> Result<()> {
         if fields::get(&self.fields, field).is_none() {
-            let missing = || Err(Error::new(format!("{field} is not defined in kustomization file")));
+            let missing = || Err(Error::invalid(format!("{field} is not defined in kustomization file")));
             return if ignore_missing { Ok(()) } else { missing() };
         }
         let known = fields::mapping(&mut self.fields, field);
@@ -107,7 +107,9 @@ impl Kustomization<'_> {
             match at {
                 Some(at) => drop(known.remove(at)),
                 None if ignore_missing => {}
-                None => return Err(Error::new(format!("{kind} {key} is not defined in kustomization file"))),
+                None => {
+                    return Err(Error::invalid(format!("{kind} {key} is not defined in kustomization file")));
+                }
             }
         }
         fields::drop_empty(&mut self.fields, field);
@@ -137,7 +139,7 @@ fn parse_pairs(arguments: &[impl AsRef<str>], kind: &str) -> Result<Pairs> {
     for argument in arguments.iter().map(AsRef::as_ref) {
         let (key, value) = argument.split_once(':').unwrap_or((argument, ""));
         if key.is_empty() && argument.starts_with(':') {
-            return Err(Error::new(format!(
+            return Err(Error::invalid(format!(
                 "invalid {kind}: '{argument}' (need k:v pair where v may be quoted)"
             )));
         }
@@ -152,7 +154,7 @@ fn parse_pairs(arguments: &[impl AsRef<str>], kind: &str) -> Result<Pairs> {
 }
 
 fn check_any(pairs: &Pairs, kind: &str) -> Result<()> {
-    if pairs.is_empty() { Err(Error::new(format!("must specify {kind}"))) } else { Ok(()) }
+    if pairs.is_empty() { Err(Error::invalid(format!("must specify {kind}"))) } else { Ok(()) }
 }
 
 fn add(known: &mut Fields, pairs: &Pairs, kind: &str, force: bool) -> Result<()> {
@@ -162,7 +164,7 @@ fn add(known: &mut Fields, pairs: &Pairs, kind: &str, force: bool) -> Result<()>
             Some(_) => {
                 let sentence =
                     format!("{kind} {key} already in kustomization file. Use --force to override.");
-                return Err(Error::new(sentence));
+                return Err(Error::invalid(sentence));
             }
             None => known.push((key.clone(), New::String(value.clone()))),
         }

@@ -45,8 +45,8 @@ impl Kustomization<'_> {
     /// When it has neither or both of path and text.
     pub fn add_patch(&mut self, mut patch: Patch) -> Result<()> {
         match (patch.path.is_empty(), patch.patch.is_empty()) {
-            (false, false) => return Err(Error::new("patch and path can't be set at the same time")),
-            (true, true) => return Err(Error::new("must provide either patch or path")),
+            (false, false) => return Err(Error::invalid("patch and path can't be set at the same time")),
+            (true, true) => return Err(Error::invalid("must provide either patch or path")),
             _ => patch.target = patch.target.filter(|target| *target != Target::default()),
         }
         if self.patches().contains(&patch) {
@@ -70,7 +70,7 @@ impl Kustomization<'_> {
     /// When path and text are both given.
     pub fn remove_patch(&mut self, mut patch: Patch) -> Result<()> {
         if !patch.path.is_empty() && !patch.patch.is_empty() {
-            return Err(Error::new("patch and path can't be set at the same time"));
+            return Err(Error::invalid("patch and path can't be set at the same time"));
         }
         patch.target = patch.target.filter(|target| *target != Target::default());
         let stays: Vec<bool> = self.patches().iter().map(|known| *known != patch).collect();

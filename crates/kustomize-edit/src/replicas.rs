@@ -15,7 +15,7 @@ impl Kustomization<'_> {
     /// When there is no argument, or one is malformed.
     pub fn set_replicas(&mut self, arguments: &[impl AsRef<str>]) -> Result<()> {
         if arguments.is_empty() {
-            return Err(Error::new("no replicas specified"));
+            return Err(Error::invalid("no replicas specified"));
         }
         let wanted = arguments.iter().map(|argument| parse(argument.as_ref())).collect::<Result<Vec<_>>>()?;
         let replicas = fields::list(&mut self.fields, "replicas");
@@ -37,7 +37,7 @@ impl Kustomization<'_> {
 }
 
 fn parse(argument: &str) -> Result<(&str, i64)> {
-    let malformed = || Error::new("invalid format of replica, use the following format: <name>=<count>");
+    let malformed = || Error::invalid("invalid format of replica, use the following format: <name>=<count>");
     let (name, count) = argument.split_once('=').ok_or_else(malformed)?;
     Ok((name, count.parse().map_err(|_| malformed())?))
 }

@@ -394,7 +394,7 @@ impl Checker<'_> {
             }
             node = next;
         }
-        Error::new(format!("invalid Kustomization: {sentence}")).at(span)
+        Error::invalid(format!("invalid Kustomization: {sentence}")).at(span)
     }
 }
 

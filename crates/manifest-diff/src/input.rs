@@ -5,7 +5,7 @@ use std::fmt;
 use argocd::diffing::Normalizer;
 use argocd::objects::{Key, Object};
 
-use yamltree::Place;
+use yamltree::Location;
 
 use crate::model::{Plan, TargetKind};
 
@@ -17,7 +17,7 @@ pub struct Target {
     /// Its name: of an Application `argocd/web`, of a folder its path. With the kind it pairs the sides.
     pub name: String,
     /// Where it is defined.
-    pub origin: Option<Place>,
+    pub origin: Option<Location>,
     /// What rendering it gave.
     pub outcome: Outcome,
     /// What rendering it warned of.

@@ -23,7 +23,7 @@ mod targets;
 pub use format::{FORMATS, Format, FormatOptions};
 pub use input::{Facts, Outcome, SecretKey, Target, Volatile};
 pub use model::{
-    Counts, FieldChange, FieldStatus, Finding, Hidden, ImageChange, Level, Location, Moved, ObjectCounts,
+    Counts, FieldChange, FieldStatus, FileLocation, Finding, Hidden, ImageChange, Level, Moved, ObjectCounts,
     ObjectId, ObjectReview, ObjectStatus, Plan, PlanStep, PlannedObject, ReplicaChange, Review, Rule,
     Summary, TargetKind, TargetReview, TargetStatus, WarningReview, schema,
 };

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use argocd::objects::Object;
 use yamltree::{Node, Source, Span};
 
-use crate::model::Location;
+use crate::model::FileLocation;
 
 /// The lines of the files that objects come from.
 #[derive(Default)]
@@ -19,18 +19,18 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Where a node is written.
-    pub(crate) fn of(&mut self, node: &Node, object: &Object) -> Option<Location> {
+    pub(crate) fn of(&mut self, node: &Node, object: &Object) -> Option<FileLocation> {
         let source = object.sources().get(node.span.source as usize)?;
         Some(self.at(source, node.span))
     }
 
     /// Where an object begins.
-    pub(crate) fn of_object(&mut self, object: &Object) -> Option<Location> {
+    pub(crate) fn of_object(&mut self, object: &Object) -> Option<FileLocation> {
         let place = object.place()?;
         Some(self.at(&place.source, place.span))
     }
 
-    fn at(&mut self, source: &Source, span: Span) -> Location {
+    fn at(&mut self, source: &Source, span: Span) -> FileLocation {
         let text = &source.text;
         let address = (text.as_ptr() as usize, text.len());
         let starts = self.starts.entry(address).or_insert_with(|| {
@@ -39,7 +39,7 @@ impl Lines {
         let offset = (span.start as usize).min(text.len());
         let line = starts.partition_point(|start| *start <= offset);
         let before = text.get(starts[line - 1]..offset).unwrap_or_default();
-        Location { path: source.name.clone(), line, column: before.chars().count() + 1 }
+        FileLocation { path: source.name.clone(), line, column: before.chars().count() + 1 }
     }
 }
 

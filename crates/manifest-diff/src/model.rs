@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 use serde_json::Value;
-use yamltree::Place;
+use yamltree::Location;
 
 /// The version of the form of the data. It grows when a reader of an older one would go wrong.
 pub(crate) const VERSION: u32 = 1;
@@ -133,10 +133,10 @@ pub struct Finding {
     /// What happens, in a sentence.
     pub message: String,
     /// Where it is written.
-    pub location: Option<Location>,
+    pub location: Option<FileLocation>,
     /// The same with the file's text.
     #[serde(skip)]
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 /// How grave a finding is. The gravest comes first.
@@ -223,7 +223,7 @@ pub struct TargetReview {
     /// What became of it.
     pub status: TargetStatus,
     /// Where it is defined.
-    pub origin: Option<Location>,
+    pub origin: Option<FileLocation>,
     /// Why it was not rendered before the change.
     pub base_error: Option<String>,
     /// Why it is not rendered after the change.
@@ -305,7 +305,7 @@ pub struct ObjectReview {
     /// What is different and not shown.
     pub hidden: Hidden,
     /// Where it is written.
-    pub location: Option<Location>,
+    pub location: Option<FileLocation>,
     /// The object before, as YAML in which only what is shown differs from the one after.
     #[serde(skip)]
     pub before: Option<String>,
@@ -367,7 +367,7 @@ pub struct FieldChange {
     /// Whether it changes on every render.
     pub is_volatile: bool,
     /// Where it is written.
-    pub location: Option<Location>,
+    pub location: Option<FileLocation>,
 }
 
 /// What became of a field.
@@ -387,7 +387,8 @@ pub enum FieldStatus {
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Location {
+#[schemars(rename = "Location")]
+pub struct FileLocation {
     /// The file's path in the repository.
     pub path: String,
     /// The line, from one.
@@ -523,16 +524,16 @@ impl fmt::Display for ObjectId {
     }
 }
 
-impl Location {
+impl FileLocation {
     /// The line and column of a place.
     #[must_use]
-    pub fn of(place: &Place) -> Self {
+    pub fn of(place: &Location) -> Self {
         let (line, column) = place.source.line_column(place.span.start);
         Self { path: place.source.name.clone(), line, column }
     }
 }
 
-impl fmt::Display for Location {
+impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.path, self.line, self.column)
     }

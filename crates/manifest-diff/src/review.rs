@@ -3,15 +3,15 @@
 use std::collections::{BTreeSet, HashMap};
 
 use argocd::objects::{Key, Object};
-use yamltree::{Node, Place};
+use yamltree::{Location, Node};
 
 use crate::compare::{Change, Compared, Definitions, compare};
 use crate::input::{Facts, SecretKey, Target, Volatile};
 use crate::locate::Lines;
 use crate::mask::Masks;
 use crate::model::{
-    FieldChange, Location, Moved, ObjectReview, ObjectStatus, Review, Summary, TargetReview, TargetStatus,
-    VERSION, WarningReview,
+    FieldChange, FileLocation, Moved, ObjectReview, ObjectStatus, Review, Summary, TargetReview,
+    TargetStatus, VERSION, WarningReview,
 };
 use crate::objects::{id, is_hook, is_same, key, prepared, value_of, yaml};
 use crate::pair::{Pair, pair};
@@ -59,7 +59,7 @@ struct At<'t> {
     facts: &'t Facts,
     status: TargetStatus,
     volatile: Vec<&'t Volatile>,
-    origin: Option<&'t Place>,
+    origin: Option<&'t Location>,
 }
 
 impl<'r> Reviewer<'r> {
@@ -71,7 +71,7 @@ impl<'r> Reviewer<'r> {
             name: latest.name.clone(),
             was,
             status: status(pair),
-            origin: latest.origin.as_ref().map(Location::of),
+            origin: latest.origin.as_ref().map(FileLocation::of),
             base_error: pair.base.and_then(Target::error).map(str::to_owned),
             head_error: pair.head.and_then(Target::error).map(str::to_owned),
             warnings: warnings(pair),

@@ -2,7 +2,7 @@
 
 use argocd::objects::Object;
 use findings::{Finding, Severity};
-use yamltree::{Node, Place};
+use yamltree::{Location, Node};
 
 use crate::known::Known;
 use crate::rules::Check;
@@ -16,7 +16,7 @@ pub(crate) struct Draft<'s> {
     pub(crate) severity: Severity,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Location>,
     pub(crate) object: Option<&'s Object>,
     pub(crate) field: Option<String>,
 }
@@ -56,7 +56,7 @@ impl<'s> Draft<'s> {
     }
 
     /// Where it is.
-    pub(crate) fn at(mut self, place: Option<Place>) -> Self {
+    pub(crate) fn at(mut self, place: Option<Location>) -> Self {
         self.place = place.or(self.place);
         self
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use argocd::objects::Object;
 use findings::{Finding, Severity};
-use yamltree::{Place, Source, Span};
+use yamltree::{Location, Source, Span};
 
 use crate::draft::{Draft, titled};
 use crate::rules::{self, Check, UNUSED_SUPPRESSION};
@@ -32,7 +32,7 @@ pub(crate) struct Suppressions<'s> {
 /// One code that is suppressed at one place.
 struct Suppression<'s> {
     code: String,
-    place: Option<Place>,
+    place: Option<Location>,
     object: Option<&'s Object>,
     target: usize,
     target_name: &'s str,
@@ -136,7 +136,7 @@ impl<'s> Suppressions<'s> {
                     self.by_line.entry(key).or_default().push(self.all.len());
                 }
                 let span = Span { source: 0, start: begin, end };
-                let place = Some(Place { source: Arc::clone(source), span });
+                let place = Some(Location { source: Arc::clone(source), span });
                 self.all.push(Suppression { code, place, object: None, target, target_name, is_used: false });
             }
         }

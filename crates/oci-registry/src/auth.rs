@@ -403,7 +403,7 @@ impl Authenticator {
             StatusCode::UNAUTHORIZED | StatusCode::BAD_REQUEST => ErrorKind::Unauthorized,
             StatusCode::FORBIDDEN => ErrorKind::Denied,
             StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
-            _ if is_passing(status) => ErrorKind::Unreachable,
+            _ if is_passing(status) => ErrorKind::Unavailable,
             _ => ErrorKind::Protocol,
         };
         let message = format!("the token server `{server}` of `{}` answers `{status}`{said}", self.registry);

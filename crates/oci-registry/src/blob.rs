@@ -75,7 +75,7 @@ impl Download<'_> {
         }
         if self.written < self.descriptor.size {
             let message = format!("`{}` ends too early", self.name);
-            return Err(Failure::Passing { error: Error::new(ErrorKind::Unreachable, message), wait: None });
+            return Err(Failure::Passing { error: Error::new(ErrorKind::Unavailable, message), wait: None });
         }
         Ok(())
     }
@@ -98,13 +98,13 @@ impl Download<'_> {
         }
         if Instant::now() > self.deadline {
             return Err(Error::new(
-                ErrorKind::Unreachable,
+                ErrorKind::Unavailable,
                 format!("`{}` does not come to an end in time", self.name),
             ));
         }
         self.hasher.update(part);
         self.writer.write_all(part).map_err(|error| {
-            Error::new(ErrorKind::Disk, format!("`{}` cannot be written: {error}", self.name))
+            Error::new(ErrorKind::Environment, format!("`{}` cannot be written: {error}", self.name))
         })
     }
 

@@ -60,8 +60,8 @@ impl Cache {
     }
 
     pub(crate) fn put_tags(&self, url: &str, tags: &TagList) -> Result<()> {
-        let text =
-            serde_json::to_vec(tags).map_err(|error| Error::new(ErrorKind::Disk, error.to_string()))?;
+        let text = serde_json::to_vec(tags)
+            .map_err(|error| Error::new(ErrorKind::Environment, error.to_string()))?;
         self.put_checked("tags", url, &text)
     }
 
@@ -107,8 +107,11 @@ impl Cache {
 
     fn write(&self, path: &Path, parts: &[&[u8]]) -> Result<()> {
         let failed = |error: io::Error| {
-            Error::new(ErrorKind::Disk, format!("the cache cannot write `{}`: {error}", path.display()))
-                .hint("name another folder for the cache")
+            Error::new(
+                ErrorKind::Environment,
+                format!("the cache cannot write `{}`: {error}", path.display()),
+            )
+            .hint("name another folder for the cache")
         };
         let staging = self.root.join("staging");
         create_folders(&staging).map_err(failed)?;

@@ -202,7 +202,7 @@ impl Client {
         if descriptor.size > limit {
             let name = format!("{repository}@{}", descriptor.digest);
             let message = format!("`{name}` is larger than {}", size(limit));
-            return Err(Error::new(ErrorKind::TooLarge, message));
+            return Err(Error::new(ErrorKind::Limit, message));
         }
         blob::download(&*self.endpoint(repository)?, repository, descriptor, writer)
     }

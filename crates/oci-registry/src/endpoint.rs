@@ -219,7 +219,7 @@ impl Endpoint {
     fn paused(&self, wait: Duration) -> Error {
         let message =
             format!("`{}` asked to be left alone for another {} s", self.registry, wait.as_secs() + 1);
-        Error::new(ErrorKind::RateLimited, message).retry_in(wait)
+        Error::new(ErrorKind::RateLimited, message).with_retry_after(Some(wait))
     }
 
     /// What it was shown was got anew each time.
@@ -257,7 +257,7 @@ impl Endpoint {
     /// Says what was asked for where an error does not.
     pub(crate) fn name(&self, error: Error, call: &Call<'_>) -> Error {
         let asked = call.repository.map_or_else(|| self.registry.clone(), Repository::to_string);
-        if error.message().contains(&asked) { error } else { error.during(format!("`{asked}`")) }
+        if error.message().contains(&asked) { error } else { error.prefix(format!("`{asked}`")) }
     }
 }
 

@@ -81,7 +81,7 @@ fn lacking<'w>(there: &[Platform], wanted: &'w [Platform]) -> impl Iterator<Item
 pub(crate) fn inspect(client: &Client, reference: &Reference, wanted: &Wanted) -> Result<Image> {
     let manifest = client.manifest(reference)?;
     let inspection = Inspection { client, repository: reference.repository(), wanted };
-    match manifest.content().map_err(|error| error.during(format!("`{reference}`")))? {
+    match manifest.content().map_err(|error| error.prefix(format!("`{reference}`")))? {
         Content::Index(index) => inspection.index(&manifest, index),
         Content::Image(image) => inspection.image(&manifest, &image),
     }
@@ -143,7 +143,7 @@ impl Inspection<'_> {
         }
         let message =
             format!("`{}@{}` lists more than {MAX_IMAGES} images", self.repository, manifest.digest);
-        Err(Error::new(ErrorKind::TooLarge, message))
+        Err(Error::new(ErrorKind::Limit, message))
     }
 
     fn matters(&self, image: &Descriptor) -> bool {

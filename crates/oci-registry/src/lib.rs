@@ -49,7 +49,7 @@ pub use credentials::{
     log_out,
 };
 pub use digest::Digest;
-pub use error::{Error, ErrorKind, Result};
+pub use error::no_credentials;
 pub use image::{Image, Wanted};
 pub use limit::Limits;
 pub use manifest::{Content, Descriptor, ImageManifest, Index, Manifest, Platform};

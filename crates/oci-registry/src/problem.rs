@@ -92,7 +92,7 @@ fn kind(status: StatusCode, code: &str, subject: Subject<'_>) -> ErrorKind {
         (404, _, Subject::Manifest(_)) => ErrorKind::ManifestUnknown,
         (404, _, Subject::Blob(_)) => ErrorKind::BlobUnknown,
         (429, ..) | (_, "TOOMANYREQUESTS", _) => ErrorKind::RateLimited,
-        (500.., ..) | (408 | 425 | 499, ..) => ErrorKind::Unreachable,
+        (500.., ..) | (408 | 425 | 499, ..) => ErrorKind::Unavailable,
         _ => ErrorKind::Protocol,
     }
 }
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(kind(404, "", Subject::Registry), ErrorKind::Protocol);
         assert_eq!(kind(401, "DENIED", Subject::Tags), ErrorKind::Denied);
         assert_eq!(kind(403, "", Subject::Tags), ErrorKind::Denied);
-        assert_eq!(kind(503, "", Subject::Tags), ErrorKind::Unreachable);
+        assert_eq!(kind(503, "", Subject::Tags), ErrorKind::Unavailable);
         assert_eq!(kind(400, "TOOMANYREQUESTS", Subject::Tags), ErrorKind::RateLimited);
     }
 }

@@ -70,9 +70,7 @@ impl Referrers<'_> {
         let next = link::next(links).map(str::to_owned);
         self.found.extend(entries(read.body, || self.refused(ErrorKind::Protocol, "it is no index"))?);
         if self.found.len() > MAX_REFERRERS {
-            return Err(
-                self.refused(ErrorKind::TooLarge, &format!("it has more than {MAX_REFERRERS} entries"))
-            );
+            return Err(self.refused(ErrorKind::Limit, &format!("it has more than {MAX_REFERRERS} entries")));
         }
         Ok(next)
     }
@@ -86,7 +84,7 @@ impl Referrers<'_> {
                 return Err(self.refused(ErrorKind::Protocol, "its pages lead in a circle"));
             }
             if visited.len() > MAX_PAGES {
-                return Err(self.refused(ErrorKind::TooLarge, &format!("it has more than {MAX_PAGES} pages")));
+                return Err(self.refused(ErrorKind::Limit, &format!("it has more than {MAX_PAGES} pages")));
             }
             let Some(after) = self.page(&url)? else { return Ok(()) };
             next = after;

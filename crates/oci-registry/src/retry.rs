@@ -50,7 +50,7 @@ pub(crate) fn with_retries<T>(retry: Retry, mut attempt: impl FnMut() -> Result<
 
 fn give_up(error: Error, asked: Option<Duration>, attempts: u32) -> Error {
     match asked {
-        Some(wait) if error.kind() == ErrorKind::RateLimited => error.retry_in(wait),
+        Some(wait) if error.kind() == ErrorKind::RateLimited => error.with_retry_after(Some(wait)),
         _ if attempts > 1 => error.hint(format!("it was tried {attempts} times; try again later")),
         _ => error,
     }
@@ -131,12 +131,12 @@ mod tests {
     #[test]
     fn attempts_and_waits_have_an_end() {
         let retry = Retry { attempts: 4, pause: Duration::from_millis(1), patience: Duration::from_secs(10) };
-        let (attempts, error) = failing(ErrorKind::Unreachable, None, retry);
-        assert_eq!((attempts, error.help()), (4, Some("it was tried 4 times; try again later")));
+        let (attempts, error) = failing(ErrorKind::Unavailable, None, retry);
+        assert_eq!((attempts, error.get_hint()), (4, Some("it was tried 4 times; try again later")));
         let hour = Duration::from_secs(3600);
         let (attempts, error) = failing(ErrorKind::RateLimited, Some(hour), retry);
         assert_eq!((attempts, error.retry_after()), (1, Some(hour)));
         let none = Retry { attempts: 0, ..retry };
-        assert_eq!(failing(ErrorKind::Unreachable, None, none).0, 1);
+        assert_eq!(failing(ErrorKind::Unavailable, None, none).0, 1);
     }
 }

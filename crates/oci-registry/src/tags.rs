@@ -81,7 +81,7 @@ pub(crate) fn list(endpoint: &Endpoint, repository: &Repository, known: &TagList
         let bytes: usize = page.tags.iter().map(|tag| tag.len() + 1).sum();
         left = left.checked_sub(bytes as u64).ok_or_else(|| {
             Error::new(
-                ErrorKind::TooLarge,
+                ErrorKind::Limit,
                 format!("the tags of `{repository}` are more than {}", size(MAX_BYTES)),
             )
         })?;

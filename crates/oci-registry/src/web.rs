@@ -177,10 +177,10 @@ impl Answer {
             total += count as u64;
             if total > limit {
                 let message = format!("the answer is larger than {}", size(limit));
-                return Err(Error::new(ErrorKind::TooLarge, message).into());
+                return Err(Error::new(ErrorKind::Limit, message).into());
             }
             if Instant::now() > self.deadline {
-                let error = Error::new(ErrorKind::Unreachable, "the answer does not come to an end in time");
+                let error = Error::new(ErrorKind::Unavailable, "the answer does not come to an end in time");
                 return Err(Failure::Passing { error, wait: None });
             }
             take(&part[..count])?;
@@ -194,7 +194,7 @@ impl Answer {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     let reason = format!("the connection broke: {}", innermost(&error));
-                    let error = Error::new(ErrorKind::Unreachable, reason);
+                    let error = Error::new(ErrorKind::Unavailable, reason);
                     return Err(Failure::Passing { error, wait: None });
                 }
                 Ok(count) => return Ok(count),
@@ -319,7 +319,7 @@ fn explain(error: &reqwest::Error, url: &Url, timeout: Duration) -> Failure {
     let host = authority(url);
     if error.is_timeout() {
         let error =
-            Error::new(ErrorKind::Unreachable, format!("`{host}` does not answer within {timeout:?}"));
+            Error::new(ErrorKind::Unavailable, format!("`{host}` does not answer within {timeout:?}"));
         return Failure::Passing { error, wait: None };
     }
     if let Some(tls) = tls_error(error) {
@@ -335,7 +335,7 @@ fn explain(error: &reqwest::Error, url: &Url, timeout: Duration) -> Failure {
             .into();
     }
     let error =
-        Error::new(ErrorKind::Unreachable, format!("`{host}` cannot be reached: {}", innermost(error)));
+        Error::new(ErrorKind::Unavailable, format!("`{host}` cannot be reached: {}", innermost(error)));
     Failure::Passing { error, wait: None }
 }
 

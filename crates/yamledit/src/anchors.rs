@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use yamltree::{Document, Entry, Kind, Node};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, refused};
 
 /// What the aliases of a file stand for.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ pub(crate) fn own<'f>(mapping: &'f Node, key: &str) -> Result<Option<&'f Entry>>
     let mut found = entries.iter().filter(|entry| entry.key.text() == Some(key));
     let first = found.next();
     match found.next() {
-        Some(again) => Err(Error::refused(format!("the key `{key}` is there twice"), again.key.span)
+        Some(again) => Err(refused(format!("the key `{key}` is there twice"), again.key.span)
             .hint("remove the one that is not meant")),
         None => Ok(first),
     }

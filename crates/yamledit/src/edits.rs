@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use yamltree::{Entry, Kind, Node, Span, Style, Tag};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, refused};
 use crate::file::File;
 use crate::proof::{Plan, is_string, place};
 use crate::scalar::{self, Slot};
@@ -67,7 +67,7 @@ impl<'f> Edits<'f> {
             written.insert_str(0, if self.is_bare(node) { ": " } else { " " });
         }
         if self.plan.set.insert(place(node.span), text.to_owned()).is_some() {
-            return Err(Error::refused("the value is to be set twice", node.span));
+            return Err(refused("the value is to be set twice", node.span));
         }
         self.splice(bytes(node.span), written, false);
         Ok(true)
@@ -107,7 +107,7 @@ impl<'f> Edits<'f> {
         let mut done = 0;
         for splice in &self.splices {
             let Some(kept) = old.get(done..splice.range.start) else {
-                return Err(Error::new(ErrorKind::Refused, "two edits meet in one place"));
+                return Err(Error::new(ErrorKind::Denied, "two edits meet in one place"));
             };
             new.push_str(kept);
             new.push_str(&splice.text);
@@ -120,7 +120,7 @@ impl<'f> Edits<'f> {
 
     fn prove(&self, new: &str) -> Result<()> {
         let unproven = |why: &str| {
-            Error::new(ErrorKind::Unproven, format!("the edited file would {why}"))
+            Error::new(ErrorKind::Internal, format!("the edited file would {why}"))
                 .hint("nothing was changed; edit this place by hand")
         };
         let source = self.file.documents().first().map_or(0, |document| document.root.span.source);
@@ -140,26 +140,24 @@ impl<'f> Edits<'f> {
 
 /// Refuses what has no text of its own that could be replaced.
 fn check_editable(node: &Node) -> Result<()> {
-    let refused = |message: String| Err(Error::refused(message, node.span));
+    let deny = |message: String| Err(refused(message, node.span));
     match &node.kind {
         Kind::Alias(name) => {
-            let error = Error::refused(
-                format!("the value is the alias `*{name}`, shared with other places"),
-                node.span,
-            );
+            let error =
+                refused(format!("the value is the alias `*{name}`, shared with other places"), node.span);
             return Err(error.hint(format!("edit the anchor `&{name}`, or write a value of its own here")));
         }
-        Kind::Mapping(_) => return refused("the value is a mapping, not a scalar".to_owned()),
-        Kind::Sequence(_) => return refused("the value is a list, not a scalar".to_owned()),
+        Kind::Mapping(_) => return deny("the value is a mapping, not a scalar".to_owned()),
+        Kind::Sequence(_) => return deny("the value is a list, not a scalar".to_owned()),
         Kind::Scalar(_) => {}
     }
     if matches!(node.style, Style::Literal | Style::Folded) {
-        let error = Error::refused("the value is a block scalar", node.span);
+        let error = refused("the value is a block scalar", node.span);
         return Err(error.hint("write it on the line of its key"));
     }
     match node.tag {
         Tag::Implicit | Tag::Str | Tag::Other => Ok(()),
-        tag => refused(format!("the value is tagged `{}`, which makes it no string", tag.name())),
+        tag => deny(format!("the value is tagged `{}`, which makes it no string", tag.name())),
     }
 }
 
@@ -230,15 +228,15 @@ mod tests {
     #[test]
     fn what_has_no_text_of_its_own_is_refused() {
         for (text, kind) in [
-            ("b: &x v1\na: *x\n", ErrorKind::Refused),
-            ("a: |\n  v1\n", ErrorKind::Refused),
-            ("a: >-\n  v1\n", ErrorKind::Refused),
-            ("a: {b: c}\n", ErrorKind::Refused),
-            ("a: [b]\n", ErrorKind::Refused),
-            ("a: !!int 1\n", ErrorKind::Refused),
-            ("a: !!binary djI=\n", ErrorKind::Refused),
+            ("b: &x v1\na: *x\n", ErrorKind::Denied),
+            ("a: |\n  v1\n", ErrorKind::Denied),
+            ("a: >-\n  v1\n", ErrorKind::Denied),
+            ("a: {b: c}\n", ErrorKind::Denied),
+            ("a: [b]\n", ErrorKind::Denied),
+            ("a: !!int 1\n", ErrorKind::Denied),
+            ("a: !!binary djI=\n", ErrorKind::Denied),
             // Without a colon, the value would be read as more of its key.
-            ("? a\n", ErrorKind::Unproven),
+            ("? a\n", ErrorKind::Internal),
         ] {
             assert_eq!(set(text, "a", "v2").unwrap_err().kind(), kind, "{text:?}");
         }
@@ -250,7 +248,7 @@ mod tests {
         let node = file.documents()[0].root.get("a").unwrap();
         let mut edits = Edits::new(&file);
         assert!(edits.set(node, "v2").unwrap());
-        assert_eq!(edits.set(node, "v3").unwrap_err().kind(), ErrorKind::Refused);
+        assert_eq!(edits.set(node, "v3").unwrap_err().kind(), ErrorKind::Denied);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use yamltree::{Dialect, Document, Expansion, Kind, Node, ParseOptions, SourceId, Span, Style};
 
 use crate::anchors::Anchors;
-use crate::error::Result;
+use crate::error::{Result, not_yaml};
 use crate::new::New;
 
 /// A text with the trees of its documents.
@@ -20,7 +20,7 @@ impl<'t> File<'t> {
     /// When any document is no YAML.
     pub fn parse(text: &'t str, source: SourceId) -> Result<Self> {
         let options = ParseOptions { comments: true, ..ParseOptions::default() };
-        Ok(Self { text, documents: yamltree::parse(text, source, &options)? })
+        Ok(Self { text, documents: yamltree::parse(text, source, &options).map_err(not_yaml)? })
     }
 
     /// The text as it was read.

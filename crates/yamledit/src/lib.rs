@@ -10,7 +10,7 @@
 //! let mut edits = Edits::new(&file);
 //! edits.set(file.find(&Path::parse("image.tag")?)?, "1.20")?;
 //! assert_eq!(edits.apply()?.as_deref(), Some("image:\n  tag: \"1.20\"   # bumped\n"));
-//! # Ok::<(), yamledit::Error>(())
+//! # Ok::<(), diagnostic::Error>(())
 //! ```
 //!
 //! Refused, each with the place and the reason: a text that is no YAML; a path that goes through an alias or a merged
@@ -30,7 +30,6 @@ mod schema;
 
 pub use anchors::{Anchors, Found};
 pub use edits::Edits;
-pub use error::{Error, ErrorKind};
 pub use file::File;
 pub use new::New;
 pub use path::{Gap, Path};

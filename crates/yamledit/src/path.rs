@@ -6,7 +6,7 @@
 use yamltree::{Kind, Node, Span};
 
 use crate::anchors::{Anchors, own};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, refused};
 use crate::file::File;
 
 /// How many keys a message offers instead of one that is not there.
@@ -31,7 +31,7 @@ impl Path {
     /// # Errors
     /// When it is empty or has an empty key, or what stands in brackets is no number.
     pub fn parse(path: &str) -> Result<Self> {
-        let malformed = |why: &str| Error::new(ErrorKind::Refused, format!("the path `{path}` {why}"));
+        let malformed = |why: &str| Error::new(ErrorKind::Denied, format!("the path `{path}` {why}"));
         let mut steps = Vec::new();
         let mut rest = path;
         loop {
@@ -122,7 +122,7 @@ impl File<'_> {
         for document in self.documents() {
             match walk(&document.root, path, &anchors)? {
                 Ok(node) if found.is_some() => {
-                    return Err(Error::refused("two documents of the file have the path", node.span));
+                    return Err(refused("two documents of the file have the path", node.span));
                 }
                 Ok(node) => found = Some(node),
                 Err(miss) if farthest.as_ref().is_none_or(|far| far.depth < miss.depth) => {
@@ -133,7 +133,7 @@ impl File<'_> {
         }
         found.ok_or_else(|| match farthest {
             Some(miss) => miss.error,
-            None => Error::new(ErrorKind::Missing, "the file is empty"),
+            None => Error::new(ErrorKind::NotFound, "the file is empty"),
         })
     }
 
@@ -147,7 +147,7 @@ impl File<'_> {
         let is_empty = |node: &Node| node.span.start == node.span.end;
         for document in self.documents().iter().filter(|document| !is_empty(&document.root)) {
             match walk(&document.root, path, &anchors)? {
-                Ok(node) => return Err(Error::refused("the path is there", node.span)),
+                Ok(node) => return Err(refused("the path is there", node.span)),
                 Err(miss) => misses.push(miss),
             }
         }
@@ -158,7 +158,7 @@ impl File<'_> {
             match (step, misses.first()) {
                 (Step::Key(key), _) => keys.push(key.as_str()),
                 (Step::Index(_), Some(miss)) => return Err(miss.error.clone()),
-                (Step::Index(_), None) => return Err(Error::new(ErrorKind::Missing, "the file is empty")),
+                (Step::Index(_), None) => return Err(Error::new(ErrorKind::NotFound, "the file is empty")),
             }
         }
         match misses.as_slice() {
@@ -166,7 +166,7 @@ impl File<'_> {
             [Miss { node, .. }] if node.entries().is_some() => Ok(Gap { mapping: Some(node), keys }),
             [miss] => Err(miss.error.clone()),
             [_, miss, ..] => {
-                Err(Error::refused("several documents of the file could have the path", miss.node.span))
+                Err(refused("several documents of the file could have the path", miss.node.span))
             }
         }
     }
@@ -183,27 +183,26 @@ impl File<'_> {
 fn walk<'f>(root: &'f Node, path: &Path, anchors: &Anchors<'f>) -> Result<Result<&'f Node, Miss<'f>>> {
     let mut node = root;
     for (depth, step) in path.steps.iter().enumerate() {
-        let child = match (step, &node.kind) {
-            (_, Kind::Alias(name)) => {
-                return Err(Error::refused(format!("the path goes through the alias `*{name}`"), node.span)
-                    .hint(format!("name the path of the anchor `&{name}` instead")));
-            }
-            (Step::Key(key), Kind::Mapping(_)) => child_of_mapping(node, key, anchors)?,
-            (Step::Key(key), Kind::Sequence(items)) => {
-                match key.parse() {
+        let child =
+            match (step, &node.kind) {
+                (_, Kind::Alias(name)) => {
+                    return Err(refused(format!("the path goes through the alias `*{name}`"), node.span)
+                        .hint(format!("name the path of the anchor `&{name}` instead")));
+                }
+                (Step::Key(key), Kind::Mapping(_)) => child_of_mapping(node, key, anchors)?,
+                (Step::Key(key), Kind::Sequence(items)) => match key.parse() {
                     Ok(index) if key.bytes().all(|byte| byte.is_ascii_digit()) => item(node, items, index),
                     _ => Err(missing(format!("`{key}` is sought in a list"), node.span)
                         .hint("use `[0]` for an item")),
+                },
+                (Step::Index(index), Kind::Sequence(items)) => item(node, items, *index),
+                (Step::Key(key), Kind::Scalar(_)) => {
+                    Err(missing(format!("`{key}` is sought in a value that is no mapping"), node.span))
                 }
-            }
-            (Step::Index(index), Kind::Sequence(items)) => item(node, items, *index),
-            (Step::Key(key), Kind::Scalar(_)) => {
-                Err(missing(format!("`{key}` is sought in a value that is no mapping"), node.span))
-            }
-            (Step::Index(index), _) => {
-                Err(missing(format!("`[{index}]` is sought in what is no list"), node.span))
-            }
-        };
+                (Step::Index(index), _) => {
+                    Err(missing(format!("`[{index}]` is sought in what is no list"), node.span))
+                }
+            };
         match child {
             Ok(child) => node = child,
             Err(error) => return Ok(Err(Miss { depth, node, error })),
@@ -217,7 +216,7 @@ fn child_of_mapping<'f>(node: &'f Node, key: &str, anchors: &Anchors<'f>) -> Res
         return Ok(Ok(&entry.value));
     }
     if let Some(found) = anchors.get(node, key)? {
-        return Err(Error::refused(
+        return Err(refused(
             format!("the key `{key}` is merged in from a mapping that other places share"),
             found.entry.key.span,
         )
@@ -242,7 +241,7 @@ fn item<'f>(node: &Node, items: &'f [Node], index: usize) -> Result<&'f Node> {
 }
 
 fn missing(message: String, span: Span) -> Error {
-    Error::new(ErrorKind::Missing, message).at(span)
+    Error::new(ErrorKind::NotFound, message).at(span)
 }
 
 #[cfg(test)]
@@ -305,7 +304,7 @@ mod tests {
     #[test]
     fn malformed_paths_are_refused() {
         for path in ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[-1]", "a[+1]", "a[x]", "a[0]b", "a.[0]"] {
-            assert_eq!(Path::parse(path).unwrap_err().kind(), ErrorKind::Refused, "{path}");
+            assert_eq!(Path::parse(path).unwrap_err().kind(), ErrorKind::Denied, "{path}");
         }
         assert!(Path::parse("a[99999999999999999999]").is_err());
     }
@@ -314,16 +313,16 @@ mod tests {
     fn what_is_not_there_is_missing() {
         let text = "a: {b: 1}\nl: [x]\nn:\n";
         for path in ["A", "a.c", "a.b.c", "a[0]", "a.b[0]", "l[1]", "l.1", "l.x", "l.+0", "n.x", "n[0]"] {
-            assert_eq!(at(text, path).unwrap_err().kind(), ErrorKind::Missing, "{path}");
+            assert_eq!(at(text, path).unwrap_err().kind(), ErrorKind::NotFound, "{path}");
         }
-        assert_eq!(at("", "a").unwrap_err().kind(), ErrorKind::Missing);
-        assert_eq!(at(text, "a.c").unwrap_err().help(), Some("there are `b`"));
+        assert_eq!(at("", "a").unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!(at(text, "a.c").unwrap_err().get_hint(), Some("there are `b`"));
     }
 
     #[test]
     fn the_document_that_comes_nearest_explains() {
         let error = at("a: {b: 1}\n---\nc: 1\n", "a.d").unwrap_err();
-        assert_eq!(error.help(), Some("there are `b`"));
+        assert_eq!(error.get_hint(), Some("there are `b`"));
     }
 
     #[test]
@@ -336,7 +335,7 @@ mod tests {
             ("a: {b: 1}\na: {c: 2}\n", "a.b"),
             ("a: 1\n---\na: 2\n", "a"),
         ] {
-            assert_eq!(at(text, path).unwrap_err().kind(), ErrorKind::Refused, "{text}");
+            assert_eq!(at(text, path).unwrap_err().kind(), ErrorKind::Denied, "{text}");
         }
         assert_eq!(at("a: &a {b: 1}\nc: {<<: *a, b: 2}\n", "c.b").unwrap(), "2");
         assert_eq!(at("a: &a {b: 1}\nc: *a\n", "a.b").unwrap(), "1");

@@ -1,10 +1,11 @@
 //! Edits of texts that nobody would write: none panics, and what comes out reads as planned, as the proof in `apply` and
 //! another look from outside say.
 
+use diagnostic::Error;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::Config;
-use yamledit::{Edits, Error, File, New};
+use yamledit::{Edits, File, New};
 use yamltree::{Kind, Node};
 
 /// What texts are put together from.

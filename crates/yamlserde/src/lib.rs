@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use diagnostic::{Error, Location};
 use serde::de::value::StrDeserializer;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer,
@@ -32,55 +33,12 @@ const PLACED: &str = "$yamlserde::Placed";
 const START: &str = "$start";
 const VALUE: &str = "$value";
 
-/// A line and a character of it, both counted from one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file as it was named.
-    pub path: String,
-    /// The line.
-    pub line: usize,
-    /// The character of the line.
-    pub column: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.path, self.line, self.column)
-    }
-}
-
-impl From<&yamltree::Place> for Place {
-    fn from(place: &yamltree::Place) -> Self {
-        let (line, column) = place.source.line_column(place.span.start);
-        Self { path: place.source.name.clone(), line, column }
-    }
-}
-
-/// What is wrong with a text, and where.
-#[derive(Clone, Debug)]
-pub struct Error {
-    /// A sentence without the place.
-    pub message: String,
-    /// The bytes concerned.
-    pub place: yamltree::Place,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place.location(), self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
 /// A text that places are told in.
 #[derive(Clone, Debug)]
 pub struct Text {
     source: Arc<Source>,
     /// By which spans name the text.
     id: SourceId,
-    /// Where lines begin: a text of many documents is asked for many places.
-    lines: Vec<usize>,
 }
 
 impl Text {
@@ -93,8 +51,7 @@ impl Text {
     /// A text whose nodes' spans have a number, where nodes of several texts come together.
     #[must_use]
     pub fn numbered(source: Arc<Source>, id: SourceId) -> Self {
-        let lines = [0].into_iter().chain(source.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { source, id, lines }
+        Self { source, id }
     }
 
     /// The text with its name.
@@ -103,17 +60,10 @@ impl Text {
         &self.source
     }
 
-    /// Where a byte is.
+    /// Returns the location of a byte.
     #[must_use]
-    pub fn place(&self, start: u32) -> Place {
-        let text = &self.source.text;
-        let mut at = (start as usize).min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let line = self.lines.partition_point(|begin| *begin <= at);
-        let begin = self.lines[line - 1];
-        Place { path: self.source.name.clone(), line, column: text[begin..at].chars().count() + 1 }
+    pub fn location(&self, start: u32) -> Location {
+        Location::new(&self.source, start, start)
     }
 
     /// Reads the only document of the text.
@@ -158,7 +108,7 @@ impl Text {
 
     /// Says what is wrong at some bytes of the text.
     pub fn error(&self, message: impl Into<String>, span: Span) -> Error {
-        Error { message: message.into(), place: yamltree::Place { source: Arc::clone(&self.source), span } }
+        Error::invalid(message).at(Location { source: Arc::clone(&self.source), span })
     }
 }
 
@@ -469,7 +419,7 @@ mod tests {
         let sample = read(text).unwrap();
         assert_eq!((sample.text.as_str(), sample.number, sample.end), ("1.20", None, Some(End::Last)));
         let places: Vec<String> =
-            sample.list.iter().map(|item| Text::new("f", text).place(item.start).to_string()).collect();
+            sample.list.iter().map(|item| Text::new("f", text).location(item.start).to_string()).collect();
         assert_eq!(places[0], "f:5:3");
         assert_eq!(sample.list.iter().map(|item| item.value.on).collect::<Vec<_>>(), [true, false, false]);
     }
@@ -494,7 +444,7 @@ mod tests {
         ] {
             let error = read(text).unwrap_err();
             assert!(error.to_string().starts_with(place), "{text}: {error}");
-            assert!(error.message.contains(message), "{text}: {error}");
+            assert!(error.message().contains(message), "{text}: {error}");
         }
     }
 }

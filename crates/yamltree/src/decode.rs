@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, ErrorKind};
-use crate::source::{SourceId, Span};
 use crate::text;
+use diagnostic::{SourceId, Span};
 
 /// The text in a file's bytes: UTF-8, or UTF-16 if a byte order mark says so.
 ///

@@ -10,7 +10,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::node::{Entry, Kind, Node};
 use crate::resolve::Resolved;
-use crate::source::Span;
+use diagnostic::Span;
 
 /// A key of a mapping that an earlier entry has too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

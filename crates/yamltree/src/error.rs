@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::source::Span;
+use diagnostic::Span;
 
 /// Why a document was refused, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,3 +76,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Error> for diagnostic::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.kind {
+            ErrorKind::Invalid => diagnostic::ErrorKind::Invalid,
+            ErrorKind::Limit => diagnostic::ErrorKind::Limit,
+        };
+        Self::new(kind, error.message).at(error.span)
+    }
+}

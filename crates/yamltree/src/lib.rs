@@ -2,7 +2,6 @@
 
 mod alias;
 mod base64;
-mod codes;
 mod compose;
 mod decode;
 mod dialect;
@@ -16,12 +15,12 @@ mod parse;
 mod resolve;
 mod scan;
 mod share;
-mod source;
 mod text;
 mod timestamp;
 
 pub use alias::Expansion;
 pub use decode::decode;
+pub use diagnostic::{Location, Source, SourceId, Span};
 pub use dialect::Dialect;
 pub use duplicate::{Duplicate, DuplicateKeys};
 pub use emit::{
@@ -33,5 +32,4 @@ pub use limits::{MAX_ALIASED_TEXT_LEN, MAX_DEPTH, MAX_TEXT_LEN};
 pub use node::{Entry, Kind, Node, Style, Tag};
 pub use parse::{Comment, Document, ParseOptions, parse, parse_first};
 pub use resolve::{Resolved, resolve};
-pub use source::{Place, Source, SourceId, Span};
 pub use timestamp::Timestamp;

@@ -6,7 +6,7 @@
 use compact_str::CompactString;
 
 use crate::share::Shared;
-use crate::source::Span;
+use diagnostic::Span;
 
 /// One YAML node: a scalar, a mapping, a sequence, or an alias that is not resolved yet.
 #[derive(Clone, Debug, Default)]

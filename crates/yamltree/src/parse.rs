@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_TEXT_LEN;
 use crate::node::Node;
 use crate::scan::Scanner;
-use crate::source::{SourceId, Span};
 use crate::text;
+use diagnostic::{SourceId, Span};
 
 /// How to read.
 #[derive(Clone, Copy, Debug, Default)]

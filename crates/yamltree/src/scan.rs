@@ -24,8 +24,8 @@ pub(crate) use token::{Place, TagName, TokenKind};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::parse::Comment;
-use crate::source::{SourceId, Span};
 use crate::text::TextTraits;
+use diagnostic::{SourceId, Span};
 
 use simple_key::SimpleKey;
 use token::Token;

@@ -1,7 +1,7 @@
 //! Checks of a whole text before it is scanned.
 
 use crate::error::{Error, ErrorKind};
-use crate::source::{SourceId, Span};
+use diagnostic::{SourceId, Span};
 
 /// What is known of a text, so that the scanner can take shorter ways.
 #[derive(Clone, Copy, Debug)]

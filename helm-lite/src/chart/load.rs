@@ -55,7 +55,7 @@ impl Chart {
 
 /// Says which chart it is about where no place does: Helm does not tell.
 fn named(error: Error, name: &str) -> Error {
-    if error.place().is_some() {
+    if error.location().is_some() {
         return error;
     }
     error.via(format!("in the chart `{name}`"), None)

@@ -69,6 +69,6 @@ mod tests {
         let document = super::super::split(&file.text)[1];
         let error = Fault { reason: "no".to_owned(), at: 12 }.error(document, &file);
         assert_eq!(error.message(), "YAML parse error on c/templates/a.yaml: no");
-        assert_eq!(error.trail()[0].note, "it rendered line 4: `x: y: z`");
+        assert_eq!(error.chain()[0].note, "it rendered line 4: `x: y: z`");
     }
 }

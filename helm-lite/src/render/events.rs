@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use gotemplate::Event;
-use yamltree::Place;
+use yamltree::Location;
 
 use crate::warning::{Code, Warning};
 
@@ -45,14 +45,14 @@ impl Events {
     }
 
     /// The warnings, by their codes and places.
-    pub(super) fn warnings(self, place: impl Fn(&str, usize, usize) -> Option<Place>) -> Vec<Warning> {
+    pub(super) fn warnings(self, place: impl Fn(&str, usize, usize) -> Option<Location>) -> Vec<Warning> {
         let warning = |seen: &Seen| seen.warning(place(&seen.file, seen.offset, seen.function.len()));
         self.0.borrow().iter().map(warning).collect()
     }
 }
 
 impl Seen {
-    fn warning(&self, place: Option<Place>) -> Warning {
+    fn warning(&self, place: Option<Location>) -> Warning {
         let function = self.function;
         let (message, hint) = match self.code {
             Code::LookupOffline => {
@@ -74,7 +74,7 @@ impl Seen {
         };
         let warning = Warning::new(self.code, message).at(place);
         match hint {
-            Some(hint) => warning.with_hint(hint),
+            Some(hint) => warning.hint(hint),
             None => warning,
         }
     }

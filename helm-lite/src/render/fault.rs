@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gotemplate::Error as GoError;
-use yamltree::Place;
+use yamltree::Location;
 
 use super::{Plan, missing};
 use crate::error::{Error, ErrorKind};
@@ -34,7 +34,7 @@ pub(super) fn execute(error: &GoError, plan: &Plan<'_>, options: &Options<'_>) -
     let message = author(error).or_else(blocks).unwrap_or_else(|| error.to_string());
     let located = located(Error::new(kind, message), error, plan);
     match missing::explain(error, plan, options) {
-        Some(hint) => located.with_hint(hint),
+        Some(hint) => located.hint(hint),
         None => located,
     }
 }
@@ -151,7 +151,7 @@ impl std::fmt::Display for Block {
 
 /// Says where it is: the innermost place that is in a file, and on the way out of it those that led there.
 fn located(error: Error, cause: &GoError, plan: &Plan<'_>) -> Error {
-    let places: Vec<Place> = chain(cause).filter_map(|cause| place(cause, plan)).collect();
+    let places: Vec<Location> = chain(cause).filter_map(|cause| place(cause, plan)).collect();
     let mut places = places.into_iter().rev();
     let error = error.at(places.next());
     places.take(MOST_STEPS).fold(error, |error, place| error.via("called here", Some(place)))
@@ -160,7 +160,7 @@ fn located(error: Error, cause: &GoError, plan: &Plan<'_>) -> Error {
 /// How many calls are told of a template that calls itself.
 const MOST_STEPS: usize = 16;
 
-fn place(cause: &GoError, plan: &Plan<'_>) -> Option<Place> {
+fn place(cause: &GoError, plan: &Plan<'_>) -> Option<Location> {
     let place = cause.place()?;
     let context = place.executing.as_ref().map_or("", |executing| executing.context.as_str());
     let start = plan.start_of(&place.file, place.offset, context).unwrap_or(place.offset);

@@ -339,7 +339,7 @@ fn sub_charts_have_their_own_schemas() {
          c:\n- at '': missing property 'q'\nkid:\n- at '/a': got string, want integer\n"
     );
     // A property that is missing has no place; the value that is wrong has.
-    assert_eq!(error.place().map(Place::location).as_deref(), Some("c/values.yaml:2:7"));
+    assert_eq!(error.location().map(ToString::to_string).as_deref(), Some("c/values.yaml:2:7"));
 }
 
 #[test]
@@ -352,9 +352,11 @@ fn each_value_that_is_wrong_has_a_place() {
     let values =
         crate::values::coalesce(&root, &given, crate::HelmVersion::V4, &mut Vec::new()).expect("values");
     let error = validate_values(&root, &values.to_table(), &given, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.place().map(Place::location).as_deref(), Some("c/values.yaml:1:12"));
-    let trail =
-        error.trail().iter().map(|step| (step.note.as_str(), step.place.as_ref().map(Place::location)));
+    assert_eq!(error.location().map(ToString::to_string).as_deref(), Some("c/values.yaml:1:12"));
+    let trail = error
+        .chain()
+        .iter()
+        .map(|step| (step.note.as_str(), step.location.as_ref().map(ToString::to_string)));
     assert_eq!(
         trail.collect::<Vec<_>>(),
         [("at '/c': minimum: got 2, want 5", Some("user.yaml:1:1".to_owned()))]
@@ -367,7 +369,7 @@ fn a_fault_of_the_schema_has_a_place_in_it() {
     root.schema = Some(b"{\n  \"$ref\": \"#/nope\"\n}"[..].into());
     let values = root.values.clone();
     let error = validate_values(&root, &values, &user("{}"), &mut Vec::new()).unwrap_err();
-    assert_eq!(error.place().map(Place::location).as_deref(), Some("values.schema.json:1:1"));
+    assert_eq!(error.location().map(ToString::to_string).as_deref(), Some("values.schema.json:1:1"));
 }
 
 /// Nothing that is not there is fetched; of names nothing is asked.

@@ -95,7 +95,7 @@ impl Refusal {
         let shown = sprintf(b"%t", &[item.data.to_value()], usize::MAX).unwrap_or_default();
         Error::invalid(format!("type mismatch on {name}: {}", String::from_utf8_lossy(&shown)))
             .at(sources(chart, user).place(item.span))
-            .with_hint(format!("`{name}` is a sub-chart, so its values must be a mapping"))
+            .hint(format!("`{name}` is a sub-chart, so its values must be a mapping"))
     }
 }
 
@@ -414,7 +414,7 @@ mod tests {
             let root = chart("c", &format!("other: 1\nkid: {value}\n"), vec![chart("kid", "a: 1\n", vec![])]);
             let error = coalesce(&root, &user("{}"), HelmVersion::V4, &mut Vec::new()).unwrap_err();
             assert_eq!(error.message(), format!("type mismatch on kid: {shown}"));
-            assert_eq!(error.place().map(yamltree::Place::location).as_deref(), Some("c/values.yaml:2:1"));
+            assert_eq!(error.location().map(ToString::to_string).as_deref(), Some("c/values.yaml:2:1"));
         }
         let error =
             coalesced(&chart("c", "{}", vec![chart("kid", "", vec![])]), "kid: null", HelmVersion::V4);
@@ -441,7 +441,7 @@ mod tests {
         let found: Vec<_> = warnings
             .iter()
             .map(|warning| {
-                let place = warning.place.as_ref().map(yamltree::Place::location).unwrap_or_default();
+                let place = warning.location.as_ref().map(ToString::to_string).unwrap_or_default();
                 (warning.code, warning.message.as_str(), place)
             })
             .collect();

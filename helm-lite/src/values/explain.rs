@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use yamltree::{Place, Span};
+use yamltree::{Location, Span};
 
 use super::coalesce::{GLOBAL, coalesce, sources};
 use super::merge::{Options, merge_observed};
@@ -33,7 +33,7 @@ pub struct Change {
     /// What it does.
     pub effect: Effect,
     /// Where it is, if that is in a file or flag.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// What it gives, as JSON.
     pub value: String,
     /// Where it gives that, if not at the path asked for: `image` for `image.tag`, `global.a` for `db.global.a`.
@@ -116,7 +116,7 @@ fn parse_path(path: &str) -> Result<Vec<String>> {
     // An index ends one key and begins the next, where a dot or another index may follow.
     keys.retain(|key| !key.is_empty());
     if keys.is_empty() {
-        return Err(Error::invalid(format!("`{path}` is no path of values")).with_hint("such as `image.tag`"));
+        return Err(Error::invalid(format!("`{path}` is no path of values")).hint("such as `image.tag`"));
     }
     Ok(keys)
 }

@@ -125,7 +125,7 @@ impl Reader<'_> {
         for span in &builder.inexact {
             let message = "a whole number of this size loses digits: values are floats";
             let warning = Warning::new(Code::PrecisionLost, message).at(self.sources.place(*span));
-            self.warnings.push(warning.with_hint("write it in quotes"));
+            self.warnings.push(warning.hint("write it in quotes"));
         }
         self.root(builder.done)
     }
@@ -143,7 +143,7 @@ impl Reader<'_> {
         let message =
             format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
         let error = Error::invalid(message).prefix("error unmarshaling JSON: while decoding JSON");
-        Err(error.at(self.sources.place(span)).with_hint("values are a mapping of names to values"))
+        Err(error.at(self.sources.place(span)).hint("values are a mapping of names to values"))
     }
 
     /// An error of YAML's. A fault of the encoding has its place in the document, not in the file.
@@ -179,7 +179,7 @@ impl Reader<'_> {
         let message = format!("the key `{written}` is a boolean in YAML 1.1 and becomes `{key}`");
         let hint = format!("write `\"{written}\"`");
         let warning = Warning::new(Code::BooleanKey, message).at(self.sources.place(span));
-        self.warnings.push(warning.with_hint(hint));
+        self.warnings.push(warning.hint(hint));
     }
 
     /// What is written at a span.
@@ -398,7 +398,7 @@ mod tests {
     fn place(text: &[u8]) -> Option<String> {
         let mut sources = Sources::default();
         let error = load(text, "v.yaml", HelmVersion::V4, &mut sources, &mut Vec::new()).unwrap_err();
-        error.place().map(yamltree::Place::location)
+        error.location().map(ToString::to_string)
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
         let found: Vec<_> = warnings
             .iter()
             .map(|warning| {
-                let place = warning.place.as_ref().map(yamltree::Place::location).unwrap_or_default();
+                let place = warning.location.as_ref().map(ToString::to_string).unwrap_or_default();
                 format!("{} {place} {}", warning.code.as_str(), warning.message)
             })
             .collect();

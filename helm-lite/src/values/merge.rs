@@ -112,7 +112,7 @@ impl Flags<'_, '_> {
             if self.version == HelmVersion::V3 || !trimmed.starts_with('{') {
                 self.set("--set-json", text, &Mode::Json).map_err(|error| {
                     Error::invalid(format!("failed parsing --set-json data {text}"))
-                        .at(error.place().cloned())
+                        .at(error.location().cloned())
                 })?;
                 continue;
             }

@@ -21,7 +21,7 @@ pub(super) fn warn(chart: &Chart, user: &UserValues, warnings: &mut Vec<Warning>
         let message = format!("`{flag}` sets `{name}`, which the chart does not know");
         let warning = Warning::new(Code::UnknownValue, message).at(Some(place));
         warnings.push(match nearest(chart, name) {
-            Some(meant) => warning.with_hint(format!("did you mean `{meant}`?")),
+            Some(meant) => warning.hint(format!("did you mean `{meant}`?")),
             None => warning,
         });
     }

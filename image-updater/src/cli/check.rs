@@ -1,11 +1,11 @@
 //! `image-updater check`: what an update would change.
 
+use diagnostic::Result;
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::work::{self, WorkFlags};
-use crate::error::Result;
 
 /// What the process ends with when something would change.
 const CHANGES: u8 = 10;

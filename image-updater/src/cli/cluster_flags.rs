@@ -4,6 +4,7 @@
 //! In: flags and variables. Out: checked settings, or that no cluster is asked. Refused: to take a cluster for meant
 //! because there is one.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +17,6 @@ pub(super) use crate::cluster::Presence;
 use crate::cluster::settings::{self, Access, Election, Scope, Settings, Source};
 use crate::cluster::shard::Shard;
 use crate::config::{SignatureFormat, SigningKey};
-use crate::error::{Error, Result};
 use crate::work::Delivery;
 
 const CLUSTER: &str = "Cluster";
@@ -123,7 +123,7 @@ impl ClusterFlags {
             access: Access { kubeconfig: self.kubeconfig.clone(), context: self.context.clone() },
             sources: (!self.sources.is_empty()).then(|| self.sources.iter().copied().collect()),
             scope: Scope::parse(&namespaces.unwrap_or_default())
-                .map_err(|error| error.during("--watch-namespaces"))?,
+                .map_err(|error| error.prefix("--watch-namespaces"))?,
             argocd_namespace: namespace("--argocd-namespace", argocd)?,
             election: self.election(&shard)?,
             shard,
@@ -145,9 +145,9 @@ impl ClusterFlags {
 
     fn shard(&self) -> Result<Shard> {
         Ok(match (&self.shard, &self.shard_label) {
-            (Some(part), _) => part.parse().map_err(|error: Error| error.during("--shard"))?,
+            (Some(part), _) => part.parse().map_err(|error: Error| error.prefix("--shard"))?,
             (None, Some(selector)) => {
-                Shard::labelled(selector).map_err(|error| error.during("--shard-label"))?
+                Shard::labelled(selector).map_err(|error| error.prefix("--shard-label"))?
             }
             (None, None) => Shard::Whole,
         })
@@ -160,7 +160,7 @@ impl ClusterFlags {
         let lease = format!("{}{}", self.leader_election_id, shard.suffix());
         Ok(Some(Election {
             namespace: namespace("--leader-election-namespace", self.leader_election_namespace.clone())?,
-            lease: settings::object_name(&lease).map_err(|error| error.during("--leader-election-id"))?,
+            lease: settings::object_name(&lease).map_err(|error| error.prefix("--leader-election-id"))?,
         }))
     }
 }
@@ -190,7 +190,7 @@ impl CommitFlags {
             None | Some("openpgp") => SignatureFormat::Openpgp,
             Some("ssh") => SignatureFormat::Ssh,
             Some(other) => {
-                let error = Error::input(format!("--git-commit-signing-method: there is no `{other}`"));
+                let error = Error::invalid(format!("--git-commit-signing-method: there is no `{other}`"));
                 return Err(error.hint("there are `openpgp` and `ssh`"));
             }
         };
@@ -201,7 +201,7 @@ impl CommitFlags {
 
 fn namespace(flag: &str, name: Option<String>) -> Result<Option<String>> {
     let checked = name.map(|name| settings::namespace(&name)).transpose();
-    checked.map_err(|error| error.during(flag))
+    checked.map_err(|error| error.prefix(flag))
 }
 
 /// A variable that is true or false, in one of Go's words.

@@ -2,6 +2,7 @@
 //!
 //! In: settings. Out: jobs that come and go with what is in the cluster, or those of one round.
 
+use diagnostic::Result;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,6 @@ use super::work::{Recorded, cache};
 use crate::cluster::settings::Settings;
 use crate::cluster::{Mailbox, Site, Surroundings};
 use crate::daemon::{Health, Job, Metrics, Roster, Switchboard};
-use crate::error::Result;
 use crate::gate::Gate;
 use crate::registries::ClientPool;
 

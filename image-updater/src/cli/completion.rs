@@ -2,9 +2,9 @@
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
+use diagnostic::Result;
 
 use super::Cli;
-use crate::error::Result;
 use crate::output;
 
 const EXAMPLES: &str = "\

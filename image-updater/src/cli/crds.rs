@@ -1,5 +1,6 @@
 //! `image-updater crds`: the CustomResourceDefinitions of what is looked for in a cluster.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,6 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
 use crate::crds::{self, Definition};
-use crate::error::{Error, ErrorKind, Result};
 use crate::{disk, output};
 
 const EXAMPLES: &str = "\
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(chosen(&names).unwrap(), ["ImageUpdateAutomation", "ImageUpdater"]);
         let error = chosen(&["imgpol", "pods"]).unwrap_err();
         assert_eq!((error.kind(), error.message()), (ErrorKind::Usage, "there is no kind `pods`"));
-        assert!(error.help().is_some_and(|help| help.contains("ImagePolicy")), "{error}");
+        assert!(error.get_hint().is_some_and(|help| help.contains("ImagePolicy")), "{error}");
     }
 
     /// kubectl takes documents of YAML, and of JSON one object.

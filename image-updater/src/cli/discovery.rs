@@ -3,6 +3,7 @@
 //! In: a configuration that says where to look. Out: what was found there: in the branch as the server has it, or in the
 //! folder where no repository is named. What a branch says is read again only when it has moved.
 
+use diagnostic::{Error, Result};
 use std::path::Path;
 
 use gitremote::ObjectId;
@@ -12,7 +13,6 @@ use super::reach::Reach;
 use crate::config::Config;
 use crate::deliver::tip;
 use crate::dialect::{self, Found};
-use crate::error::{Error, Result};
 use crate::files::{Files, Folder};
 use crate::find::{is_below, is_yaml};
 use crate::gate::Gate;
@@ -42,7 +42,7 @@ pub(super) fn discover(
         }
         work::Files::Remote { url, branch } => (url, branch.as_deref()),
         work::Files::Applications | work::Files::Nowhere => {
-            return Err(Error::input("there are no files to look in"));
+            return Err(Error::invalid("there are no files to look in"));
         }
     };
     let (gate, delivery) = (Gate::default(), &config.batch.delivery);
@@ -71,7 +71,7 @@ fn read(config: &Config, files: &dyn Files) -> Result<Found> {
     let is_within = |path: &str, folder: &String| path == folder || is_below(path, folder);
     let is_there = |folder: &&String| !paths.iter().any(|path| is_within(path, folder));
     if let Some(missing) = config.discover.iter().find(is_there) {
-        return Err(Error::input(format!(
+        return Err(Error::invalid(format!(
             "there is no `{missing}` in the repository, where `discover` looks"
         )));
     }
@@ -92,7 +92,7 @@ fn read(config: &Config, files: &dyn Files) -> Result<Found> {
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
         let within = config.discover.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ");
-        return Err(Error::input(format!("{within} has no image that {names} updates"))
+        return Err(Error::invalid(format!("{within} has no image that {names} updates"))
             .hint("name the folder with the ImageUpdateAutomations, ImageUpdaters or Applications"));
     }
     Ok(found)

@@ -3,7 +3,7 @@
 //! In: a flag, and the name of its variable. Out: the flag's value, or else the variable's. A variable that is set to
 //! nothing says nothing, as ConfigMaps hand over keys that are empty.
 
-use crate::error::{Error, Result};
+use diagnostic::{Error, Result};
 
 /// Looks a variable up.
 pub(super) type Variables = dyn Fn(&str) -> Option<String>;
@@ -29,7 +29,7 @@ pub(super) fn value<T>(
     read: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<Option<T>> {
     let Some(text) = text(None, name, variables).filter(|_| flag.is_none()) else { return Ok(flag) };
-    let refused = |why| Error::input(format!("the variable {name} cannot be `{text}`: {why}"));
+    let refused = |why| Error::invalid(format!("the variable {name} cannot be `{text}`: {why}"));
     read(&text).map(Some).map_err(refused)
 }
 

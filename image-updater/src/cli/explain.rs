@@ -1,5 +1,6 @@
 //! `image-updater explain`: the rule that kept or dropped each tag, and why the chosen one won.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +12,6 @@ use serde::Serialize;
 use super::Format;
 use super::question::QuestionFlags;
 use crate::decision::{Decision, Standing, Verdict};
-use crate::error::{Error, Result};
 use crate::{output, table};
 
 const EXAMPLES: &str = "\
@@ -110,7 +110,7 @@ impl<'d> Explanation<'d> {
     fn new(decision: &'d Decision, wanted: &[String]) -> Result<Self> {
         let has = |wanted: &&String| decision.decisions.iter().any(|verdict| verdict.tag == **wanted);
         if let Some(missing) = wanted.iter().find(|wanted| !has(wanted)) {
-            let error = Error::input(format!("`{}` has no tag `{missing}`", decision.image));
+            let error = Error::invalid(format!("`{}` has no tag `{missing}`", decision.image));
             return Err(error.hint("a tag that the registry does not list cannot be chosen"));
         }
         let mut dropped = BTreeMap::new();

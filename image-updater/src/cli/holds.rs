@@ -1,9 +1,9 @@
 //! `image-updater holds`: which images a person has set back, so that they are left alone until there is another version.
 
 use clap::Args;
+use diagnostic::Result;
 
 use super::work::{self, WorkFlags};
-use crate::error::Result;
 use crate::round::{Outcome, Plan};
 
 const EXAMPLES: &str = "\

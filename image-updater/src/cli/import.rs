@@ -1,5 +1,6 @@
 //! `image-updater import`: our own configuration from what is written for Flux and Argo CD Image Updater.
 
+use diagnostic::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::dialect::{self, Found};
-use crate::error::{Error, Result};
 use crate::work::Files;
 use crate::{find, output, report};
 
@@ -63,7 +63,7 @@ fn in_cluster(arguments: &Arguments) -> Result<Found> {
     found.refuse_applications();
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
-        return Err(Error::input(format!("the cluster has no image that {names} updates")));
+        return Err(Error::invalid(format!("the cluster has no image that {names} updates")));
     }
     for warning in &found.warnings {
         report::warning(&warning.to_string());
@@ -75,7 +75,7 @@ fn in_cluster(arguments: &Arguments) -> Result<Found> {
 #[cfg(not(feature = "kube"))]
 fn in_cluster(_: &Arguments) -> Result<Found> {
     let error = Error::new(
-        crate::error::ErrorKind::Usage,
+        diagnostic::ErrorKind::Usage,
         "this program was built without the feature `kube`, and asks no cluster",
     );
     Err(error.hint("build it with its default features, or name files"))
@@ -99,14 +99,14 @@ pub(super) fn search(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -
     }
     let within = || paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
     let (Some(root), None) = (roots.pop_first(), roots.first()) else {
-        return Err(Error::input(format!("{} are not of one repository", within()))
+        return Err(Error::invalid(format!("{} are not of one repository", within()))
             .hint("name files and folders of one repository at a time"));
     };
     let files: Vec<(String, String)> = files.into_iter().collect();
     let found = dialect::read(&files, &Files::Folder(folder(&root)));
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
-        return Err(Error::input(format!("{} has no image that {names} updates", within()))
+        return Err(Error::invalid(format!("{} has no image that {names} updates", within()))
             .hint("name the folder with the ImageUpdateAutomations, ImageUpdaters or Applications"));
     }
     Ok(found)

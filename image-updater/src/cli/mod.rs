@@ -28,12 +28,12 @@ mod version;
 mod webhook_flags;
 mod work;
 
+use diagnostic::Result;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::error::Result;
 use crate::report;
 
 /// Chooses image tags and writes them into config repositories

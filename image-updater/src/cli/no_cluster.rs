@@ -2,12 +2,12 @@
 //!
 //! In: that a cluster is meant. Refused: all of it, saying how the program was built.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::convert::Infallible;
 
 use clap::Args;
 
 use super::environment::Variables;
-use crate::error::{Error, ErrorKind, Result};
 
 /// Our part in a cluster, which there is none of.
 pub(super) enum Presence {}

@@ -1,5 +1,6 @@
 //! What `test` and `explain` are asked: an image, its tags, and how one of them is chosen.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +13,6 @@ use super::registry_flags::RegistryFlags;
 use crate::choose::{Question, Rules};
 use crate::criteria::{Criteria, Order, Scope, TagPattern, UpdateFrom};
 use crate::decision::Decision;
-use crate::error::{Error, ErrorKind, Result};
 use crate::look::Look;
 use crate::tags::from_json;
 use crate::trust::Keyring;
@@ -167,7 +167,7 @@ impl QuestionFlags {
         let image = registries.reference(&self.image)?;
         let rules = Rules::new(&self.criteria.criteria()?)?;
         if let Some(current) = self.current.as_ref().filter(|current| !oci_registry::is_tag(current)) {
-            return Err(Error::input(format!("the current tag `{current}` is no tag")));
+            return Err(Error::invalid(format!("the current tag `{current}` is no tag")));
         }
         let now = self.now.as_deref().map_or_else(clock, parse_time)?;
         let verification = Verification { keys: keys.iter().cloned().map(KeyPlace::File).collect() };
@@ -199,7 +199,8 @@ impl QuestionFlags {
 }
 
 pub(super) fn parse_time(text: &str) -> Result<Timestamp> {
-    let refuse = |_| Error::input(format!("`{text}` is no time")).hint("write it as `2024-05-01T12:00:00Z`");
+    let refuse =
+        |_| Error::invalid(format!("`{text}` is no time")).hint("write it as `2024-05-01T12:00:00Z`");
     text.parse().map_err(refuse)
 }
 

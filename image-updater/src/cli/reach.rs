@@ -3,6 +3,7 @@
 //! In: an address, and what a configuration says besides. Out: all that a delivery needs, for as long as it lasts. Files
 //! and variables that hold secrets are read here, when they are needed, and no message has what is in them.
 
+use diagnostic::{Error, Result};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,7 +20,6 @@ use crate::cluster::git_accounts::{self, Login, Shown};
 use crate::config::{Config, SignatureFormat};
 use crate::daemon;
 use crate::deliver::{Delivered, Failed, Planner, Server, deliver};
-use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::hold::REMEMBERED;
 use crate::work::Delivery;
@@ -155,7 +155,7 @@ impl Reach<'_> {
         let Some(name) = &self.delivery.signing_key else { return Ok(None) };
         let key =
             self.config.into_iter().flat_map(|config| &config.signing_keys).find(|key| key.name == *name);
-        let key = key.ok_or_else(|| Error::input(format!("`signingKeys` has no key `{name}`")))?;
+        let key = key.ok_or_else(|| Error::invalid(format!("`signingKeys` has no key `{name}`")))?;
         Ok(Some(match key.format {
             SignatureFormat::Ssh => Box::new(SshSigner::new(Secret::File(key.file.clone().into()))),
             SignatureFormat::Openpgp => Box::new(GpgSigner::new(key.file.clone())),

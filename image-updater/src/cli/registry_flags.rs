@@ -1,5 +1,6 @@
 //! How the registry of one image is asked, in flags: ours, and those of Argo CD Image Updater's `test`.
 
+use diagnostic::{Error, Result};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,7 +8,6 @@ use clap::builder::PossibleValuesParser;
 use oci_registry::{Client, Reference, Repository};
 
 use crate::config::{Config, Credentials, NamedSource, RegistriesConf, Registry};
-use crate::error::{Error, Result};
 use crate::registries;
 
 const LEVELS: [&str; 5] = ["trace", "debug", "info", "warn", "error"];
@@ -124,7 +124,7 @@ impl Registries {
 fn credentials(named: &NamedSource, repository: &Repository) -> Result<Credentials> {
     if let Some(registry) = named.registry.as_ref().filter(|registry| !repository.is_below(registry)) {
         let (asked, repository) = (repository.registry(), repository.name());
-        return Err(Error::input(format!(
+        return Err(Error::invalid(format!(
             "the credentials are for `{registry}`, and `{repository}` is on `{asked}`"
         )));
     }

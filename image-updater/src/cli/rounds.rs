@@ -3,6 +3,7 @@
 //! In: where it is said what there is to do. Out: rounds, each of one fetch and one push for a repository and a branch.
 //! What a branch says is read in each round, if the branch has moved. Refused: folders to write to, as a daemon pushes.
 
+use diagnostic::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,6 @@ use crate::config::{Config, Registry};
 use crate::daemon::{Call, Job, Remarks};
 use crate::deliver::{self, Delivered, Failed};
 use crate::dialect::Found;
-use crate::error::{Error, Result};
 use crate::files::NoFiles;
 use crate::gate::Gate;
 use crate::registries::{self, SharedClient};
@@ -118,7 +118,7 @@ impl Source {
 }
 
 fn no_repository() -> Error {
-    Error::input("the configuration names no repository to push to")
+    Error::invalid("the configuration names no repository to push to")
         .hint("name one with `git.url`, or write the files here with `update --write`")
 }
 
@@ -173,7 +173,7 @@ impl Rounds {
                     Some(update) => error.at(update.place.clone()),
                     None => error,
                 };
-                found.faults.push(at(Error::input("nothing says which repository this is written to")));
+                found.faults.push(at(Error::invalid("nothing says which repository this is written to")));
                 continue;
             }
             configs.push(match self.source.config() {

@@ -1,5 +1,6 @@
 //! `image-updater run`: the daemon.
 
+use diagnostic::{Error, Result};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,7 +20,6 @@ use crate::cluster::Vault;
 use crate::config::{Config, Registry};
 use crate::criteria::Age;
 use crate::daemon::{self, Health, Job, LogFormat, LogLevel, Metrics, Roster, Settings, Switchboard};
-use crate::error::{Error, Result};
 use crate::gate::Gate;
 use crate::registries;
 
@@ -263,6 +263,8 @@ fn interval(text: &str) -> Result<Duration> {
     let age: Age = text.parse()?;
     match Duration::try_from(age.span()) {
         Ok(interval) if !interval.is_zero() => Ok(interval),
-        _ => Err(Error::input("an interval is longer than nothing").hint("for a single round, say `--once`")),
+        _ => {
+            Err(Error::invalid("an interval is longer than nothing").hint("for a single round, say `--once`"))
+        }
     }
 }

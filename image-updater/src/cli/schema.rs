@@ -1,8 +1,8 @@
 //! `image-updater schema`: the JSON schema of the configuration, for editors and checks.
 
 use clap::Args;
+use diagnostic::Result;
 
-use crate::error::Result;
 use crate::{config, output};
 
 const EXAMPLES: &str = "\

@@ -1,10 +1,10 @@
 //! `image-updater test`: which tag the rules choose, tried out on what a registry says or on a list of tags.
 
 use clap::Args;
+use diagnostic::Result;
 
 use super::Format;
 use super::question::QuestionFlags;
-use crate::error::Result;
 use crate::{output, table};
 
 const EXAMPLES: &str = "\

@@ -1,5 +1,6 @@
 //! `image-updater update`: one round, from registry tags to files or to a pushed commit.
 
+use diagnostic::{Error, Result};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,7 +11,6 @@ use crate::audit::AuditLog;
 use crate::checkout;
 use crate::commits::BatchPlanner;
 use crate::deliver::{Delivered, Failed};
-use crate::error::{Error, Result};
 use crate::files::Folder;
 use crate::gate::Gate;
 use crate::round::{Plan, Round};
@@ -96,7 +96,7 @@ fn write(work: &Work, plan: Plan, commits: bool) -> Result<Plan, Failed> {
     let written = || -> Result<()> {
         let Files::Folder(root) = &work.config.batch.files else {
             let message = "the configuration names a repository, and this is none of its work trees";
-            return Err(Error::input(message).hint("push with `--push`, or take `git.url` out"));
+            return Err(Error::invalid(message).hint("push with `--push`, or take `git.url` out"));
         };
         let folder = Folder::new(root);
         for (path, text) in &plan.texts {

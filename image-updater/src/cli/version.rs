@@ -1,9 +1,9 @@
 //! `image-updater version`.
 
 use clap::Args;
+use diagnostic::Result;
 
 use super::Format;
-use crate::error::Result;
 use crate::output;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

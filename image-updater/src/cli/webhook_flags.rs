@@ -1,5 +1,6 @@
 //! The flags of `run` for what it is told by webhooks.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -8,7 +9,6 @@ use clap::{ArgAction, Args};
 
 use super::environment::{self, Variables};
 use crate::daemon::{Certificates, MinVersion, Webhooks};
-use crate::error::{Error, ErrorKind, Result};
 use crate::webhook::{Kind, Receiver, SecretPlace};
 
 /// Where Argo CD Image Updater hears webhooks.
@@ -63,7 +63,7 @@ impl WebhookFlags {
         let receiver = Receiver::new(&places, required, allowed, variables)?;
         let Some(listen) = self.address(&receiver, variables)? else { return Ok(None) };
         if receiver.kinds().next().is_none() {
-            return Err(Error::input("webhooks are to be heard, and there is no secret for any").hint(
+            return Err(Error::invalid("webhooks are to be heard, and there is no secret for any").hint(
                 "say where one is with `--webhook-secret`, or believe everybody with `--webhook-require-secret=false`",
             ));
         }
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(heard(&["--webhook-secret", "generic=env:MINE"], &[("MINE", "s3cret")]).unwrap(), default);
         let listen = ["--webhook-listen", "[::1]:9000"];
         assert_eq!(heard(&listen, &[secret, ("WEBHOOK_PORT", "1")]).unwrap().as_deref(), Some("[::1]:9000"));
-        assert!(heard(&listen, &[]).unwrap_err().help().is_some());
+        assert!(heard(&listen, &[]).unwrap_err().get_hint().is_some());
         assert!(heard(&[&listen[..], &["--webhook-require-secret=false"]].concat(), &[]).unwrap().is_some());
         assert!(heard(&listen, &[("WEBHOOK_REQUIRE_SECRET", "false")]).unwrap().is_some());
     }

@@ -1,5 +1,6 @@
 //! What `check` and `update` have in common: the configuration, what registries say, and how results are printed.
 
+use diagnostic::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +20,6 @@ use crate::cluster::Cluster;
 use crate::commits::BatchPlanner;
 use crate::config::{Config, Registry};
 use crate::deliver::{Failed, preview};
-use crate::error::{Error, Result};
 use crate::files::{Folder, NoFiles};
 use crate::gate::Gate;
 use crate::look::Look;
@@ -80,7 +80,7 @@ impl WorkFlags {
         };
         if let Some(missing) = self.names.iter().find(|name| !has(name)) {
             let place = self.within.first().unwrap_or(&self.config).display();
-            return Err(Error::input(format!("`{place}` has no image called `{missing}`")));
+            return Err(Error::invalid(format!("`{place}` has no image called `{missing}`")));
         }
         if !self.names.is_empty() {
             for config in &mut configs {
@@ -154,7 +154,7 @@ impl Loaded {
                     let (error, plan) = failure.into_parts();
                     failed.push(match one.config.batch.files {
                         Files::Folder(_) => error,
-                        _ => error.during(&one.repository_name()),
+                        _ => error.prefix(&one.repository_name()),
                     });
                     plans.push(plan);
                 }
@@ -171,7 +171,7 @@ impl Loaded {
 pub(super) fn recorded(path: &Path) -> Result<Recorded> {
     let (text, name) = input::read_text(path)?;
     let lists: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).map_err(|error| {
-        Error::input(format!("`{name}` holds no recorded tags: {error}"))
+        Error::invalid(format!("`{name}` holds no recorded tags: {error}"))
             .hint("write a JSON object of images and their lists of tags")
     })?;
     let mut recorded = HashMap::new();
@@ -217,7 +217,7 @@ impl Work {
     pub(super) fn repository(&self) -> Result<(&str, Option<&str>)> {
         match &self.config.batch.files {
             Files::Remote { url, branch } => Ok((url, branch.as_deref())),
-            _ => Err(Error::input("the configuration names no repository to push to")
+            _ => Err(Error::invalid("the configuration names no repository to push to")
                 .hint("name one with `git.url`, or write the files here with `update --write`")),
         }
     }
@@ -265,7 +265,7 @@ pub(super) fn print(plan: &Plan, failed: &[Error], format: Format, with_diff: bo
 /// Ends a command as what failed has it: each with its error, and 1.
 pub(super) fn failures(plan: &Plan, mut failed: Vec<Error>) -> Result<()> {
     failed.extend(plan.reports.iter().filter_map(|report| match &report.outcome {
-        Outcome::Failed(error) => Some(error.clone().during(&report.name)),
+        Outcome::Failed(error) => Some(error.clone().prefix(&report.name)),
         _ => None,
     }));
     let mut failed = failed.into_iter();

@@ -4,6 +4,7 @@
 //! shape that `.argocd-source` files have too, and the smallest patch. What is not shown cannot be changed, and a text
 //! that has anything else is refused; so is a source that is another one by now.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
@@ -12,7 +13,6 @@ use yamltree::ParseOptions;
 
 use super::{LiveSource, SourceField, print_of};
 use crate::change::Named;
-use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::round::Text;
 
@@ -112,7 +112,7 @@ impl Live<'_> {
     }
 
     fn refuse(&self, why: &str) -> Error {
-        Error::input(format!("the Application `{}` is not written: {why}", self.id))
+        Error::invalid(format!("the Application `{}` is not written: {why}", self.id))
     }
 }
 
@@ -132,7 +132,7 @@ fn shown(source: &Value) -> Result<String> {
     // JSON is YAML.
     let text = Value::Object(lists).to_string();
     let unreadable = |error: yamltree::Error| {
-        Error::input(format!("what the cluster says of a source cannot be read: {}", error.message()))
+        Error::invalid(format!("what the cluster says of a source cannot be read: {}", error.message()))
     };
     let document = yamltree::parse_first(&text, 0, &ParseOptions::default());
     let mut yaml = String::new();

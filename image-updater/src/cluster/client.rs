@@ -3,6 +3,7 @@
 //! In: what the command line says. Out: a client, and the namespace that we are in. Refused: to wait without end for a
 //! connection or an answer; only watches may take as long as they like.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fs;
 use std::future::Future;
 use std::path::Path;
@@ -13,7 +14,6 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 use super::settings::Access;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How long it may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);

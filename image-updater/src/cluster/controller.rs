@@ -12,6 +12,7 @@
 //! before all has been seen once, and to push while the API has not answered for a while, as what is known then may be
 //! wrong by now.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -26,7 +27,6 @@ use super::witness::Reporter;
 use super::{Letter, Mailbox};
 use crate::config::{Config, Registry};
 use crate::daemon::{Job, Roster, Switchboard};
-use crate::error::{Error, ErrorKind, Result};
 use crate::gate::{Gate, Hold};
 use crate::registries::{self, ClientPool};
 use crate::work::{Batch, Owner, OwnerKind};

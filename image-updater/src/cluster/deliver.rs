@@ -9,6 +9,7 @@
 //! Each Application is on its own: what is wrong with one stops no other. Where the cluster cannot be reached all stop,
 //! as what is known may be out of date. Refused: to write while another replica leads.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +26,6 @@ use super::application::Live;
 use crate::change::Named;
 use crate::commits::BatchPlanner;
 use crate::deliver::{Delivered, Failed, Written};
-use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::round::{Outcome, Plan};
 use crate::work::Batch;
@@ -141,7 +141,7 @@ impl LiveApplications {
         let api = self.api(id);
         let object = self.answer(id, "read", api.get(&id.name))?;
         serde_json::to_value(&object)
-            .map_err(|error| Error::input(format!("the Application `{id}` cannot be read: {error}")))
+            .map_err(|error| Error::invalid(format!("the Application `{id}` cannot be read: {error}")))
     }
 
     /// Patches an Application, while nobody wants to stop.
@@ -176,10 +176,10 @@ impl LiveApplications {
         match answer {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(kube::Error::Api(status))) => Err(match status.code {
-                403 => failed(ErrorKind::Input, &status.message)
+                403 => failed(ErrorKind::Invalid, &status.message)
                     .hint("let image-updater `get` and `patch` Applications in this namespace"),
                 429 | 500.. => failed(ErrorKind::Environment, &status.message),
-                _ => failed(ErrorKind::Input, &status.message),
+                _ => failed(ErrorKind::Invalid, &status.message),
             }),
             Ok(Err(error)) => Err(failed(ErrorKind::Environment, &error)),
             Err(_) => Err(failed(ErrorKind::Environment, &"the cluster does not answer")),
@@ -247,12 +247,12 @@ impl fmt::Debug for LiveApplications {
 
 /// Images that are in no Application, which are not there unless a dialect errs.
 fn nobodys(batch: &Batch) -> Done {
-    let error = Error::input("nothing says which Application this is written to");
+    let error = Error::invalid("nothing says which Application this is written to");
     Done { plan: Plan::failed(&batch.updates, &error), written: Vec::new() }
 }
 
 fn crowded(id: &Named) -> Error {
-    Error::input(format!(
+    Error::invalid(format!(
         "others changed the Application `{id}` each time before we could, {MAX_TRIES} times"
     ))
 }

@@ -3,6 +3,7 @@
 //! In: how the cluster is reached, and a namespace or all. Out: its objects as texts by the name `KIND/NAMESPACE/NAME`, as
 //! the watches have them. Kinds that the cluster does not have have no objects. Refused: what may not be read.
 
+use diagnostic::{Error, ErrorKind, Result};
 use kube::api::{Api, ApiResource, ListParams};
 use kube::core::DynamicResourceScope;
 use kube::{Client, Resource};
@@ -12,7 +13,6 @@ use tokio::runtime::Builder;
 use super::client::{Connection, answer, connect};
 use super::settings::Access;
 use super::watch::{Application, KINDS, Kind, Live, PAGE, application, dynamic};
-use crate::error::{Error, ErrorKind, Result};
 
 /// All objects that say what there is to do, or what that depends on.
 ///
@@ -64,7 +64,7 @@ where
                 listed => listed.map(Some),
             }
         };
-        let listed = answer(listed).await.map_err(|error| error.during(&format!("{} objects", kind.name)))?;
+        let listed = answer(listed).await.map_err(|error| error.prefix(&format!("{} objects", kind.name)))?;
         let Some(listed) = listed else { return Ok(objects) };
         objects.extend(listed.items.iter().map(&read));
         match listed.metadata.continue_.filter(|next| !next.is_empty()) {

@@ -4,6 +4,7 @@
 //! told how it does what is to be said of it. An object that is wrong leaves out itself, or the part that is wrong. Left
 //! out is what another shard works off, by the object that says what there is to do, so that one alone tells it.
 
+use diagnostic::Error;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -14,7 +15,6 @@ use crate::change::Named;
 use crate::config::Registry;
 use crate::dialect;
 use crate::dialect::field::field_at;
-use crate::error::{Error, Place};
 use crate::work::{Batch, Owner, OwnerKind};
 
 /// What there is to do in the cluster.
@@ -87,8 +87,8 @@ fn subjects(
 ) -> Vec<Subject> {
     let mut by_path: HashMap<&str, Vec<&Error>> = HashMap::new();
     for fault in faults {
-        if let Some(Place { path, .. }) = fault.place() {
-            by_path.entry(path).or_default().push(fault);
+        if let Some(location) = fault.location() {
+            by_path.entry(location.path()).or_default().push(fault);
         }
     }
     let told = objects.iter().filter_map(|live| {
@@ -112,7 +112,7 @@ fn subjects(
 }
 
 fn fault(error: &Error, live: &Live) -> Fault {
-    let field = error.place().and_then(|place| field_at(&live.text, place));
+    let field = error.location().and_then(|place| field_at(&live.text, place));
     Fault { field, error: error.clone() }
 }
 
@@ -139,8 +139,8 @@ mod tests {
 
     use super::super::watch::tests::seen;
     use super::*;
-    use crate::error::Cause;
     use crate::work::{Files, Running};
+    use diagnostic::ErrorKind;
 
     fn application(name: &str, running: &[&str]) -> Value {
         json!({
@@ -215,7 +215,7 @@ mod tests {
         for name in ["one", "two"] {
             let faults = &subject(&resolved, name).faults;
             assert_eq!(faults.len(), 1, "{faults:?}");
-            assert_eq!(faults[0].error.cause(), Cause::Conflict);
+            assert_eq!(faults[0].error.kind(), ErrorKind::Conflict);
             assert_eq!(faults[0].field.as_deref(), Some("spec.applicationRefs[0].images[0]"));
         }
     }
@@ -272,9 +272,9 @@ mod tests {
                 Resolver { argocd_namespace: argocd.to_owned(), shard: Shard::Whole, has_annotations: true };
             let resolved = resolver.resolve(&objects);
             assert_eq!(resolved.places.len(), places, "{argocd}");
-            let causes: Vec<Cause> =
-                subject(&resolved, "all").faults.iter().map(|fault| fault.error.cause()).collect();
-            assert_eq!(causes, vec![Cause::Denied; 1 - places]);
+            let causes: Vec<ErrorKind> =
+                subject(&resolved, "all").faults.iter().map(|fault| fault.error.kind()).collect();
+            assert_eq!(causes, vec![ErrorKind::Denied; 1 - places]);
         }
     }
 

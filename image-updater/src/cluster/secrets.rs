@@ -4,6 +4,7 @@
 //! that was asked for has changed since; of that only names and versions are watched, in the namespaces that were asked
 //! about. Refused: to wait for long.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug};
 use std::future::Future;
@@ -24,7 +25,6 @@ use tokio::runtime::Handle;
 
 use super::{Kept, Vault};
 use crate::change::Named;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How long the API may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -166,7 +166,7 @@ fn refused(what: &str, error: &kube::Error) -> Error {
             Error::new(ErrorKind::Environment, format!("{what} cannot be read: {}", status.reason))
         }
         // What does not fit the type may quote what is in it.
-        kube::Error::SerdeError(_) => Error::input(format!("{what} cannot be understood")),
+        kube::Error::SerdeError(_) => Error::invalid(format!("{what} cannot be understood")),
         _ => Error::new(
             ErrorKind::Environment,
             format!("{what} cannot be read: the API server does not answer"),

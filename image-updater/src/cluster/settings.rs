@@ -2,6 +2,7 @@
 //!
 //! In: texts of flags. Out: checked settings. Refused: names that no namespace and no object can have.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -9,7 +10,6 @@ use clap::ValueEnum;
 
 use super::shard::Shard;
 use crate::config::SigningKey;
-use crate::error::{Error, Result};
 use crate::work::Delivery;
 
 /// How a cluster is worked off.
@@ -83,13 +83,13 @@ impl Scope {
         if names.is_empty() {
             return match text.trim() {
                 "" => Ok(Self::Own),
-                _ => Err(Error::input(format!("`{text}` names no namespace"))),
+                _ => Err(Error::invalid(format!("`{text}` names no namespace"))),
             };
         }
         if names.contains("*") {
             return match names.len() {
                 1 => Ok(Self::All),
-                _ => Err(Error::input("`*` is all namespaces, and stands alone")),
+                _ => Err(Error::invalid("`*` is all namespaces, and stands alone")),
             };
         }
         let names: Result<BTreeSet<String>> = names.into_iter().map(namespace).collect();
@@ -113,7 +113,7 @@ impl Scope {
 pub(crate) fn namespace(name: &str) -> Result<String> {
     match name.len() <= 63 && is_label(name) {
         true => Ok(name.to_owned()),
-        false => Err(Error::input(format!("no namespace can be called `{name}`"))
+        false => Err(Error::invalid(format!("no namespace can be called `{name}`"))
             .hint("a name has lower case letters, digits and dashes, 63 at most")),
     }
 }
@@ -125,7 +125,7 @@ pub(crate) fn namespace(name: &str) -> Result<String> {
 pub(crate) fn object_name(name: &str) -> Result<String> {
     match name.len() <= 253 && name.split('.').all(is_label) {
         true => Ok(name.to_owned()),
-        false => Err(Error::input(format!("no object can be called `{name}`"))
+        false => Err(Error::invalid(format!("no object can be called `{name}`"))
             .hint("a name has lower case letters, digits, dashes and dots, 253 at most")),
     }
 }

@@ -4,6 +4,7 @@
 //! the same number of parts share out all objects, and have none in common. With another number nearly every object
 //! moves; what two work off for a moment is pushed once, as a push only goes through onto what was seen.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -11,7 +12,6 @@ use kube::core::{Expression, Selector, SelectorExt as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::change::Named;
-use crate::error::{Error, Result};
 
 /// A part of the objects of a cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +34,7 @@ impl Shard {
         let mut selector = Selector::default();
         for requirement in requirements(text) {
             selector.extend([expression(requirement.trim()).ok_or_else(|| {
-                let error = Error::input(format!("`{text}` is no selector of labels"));
+                let error = Error::invalid(format!("`{text}` is no selector of labels"));
                 error.hint("write `KEY=VALUE`, `KEY!=VALUE`, `KEY in (A,B)`, `KEY` or `!KEY`")
             })?]);
         }
@@ -75,11 +75,11 @@ impl FromStr for Shard {
         match part {
             Some((index, count)) if index < count => Ok(Self::Part { index, count }),
             Some((_, count)) if count > 0 => {
-                let error = Error::input(format!("there is no part `{text}`"));
+                let error = Error::invalid(format!("there is no part `{text}`"));
                 Err(error.hint(format!("parts are counted from 0: `0/{count}` to `{}/{count}`", count - 1)))
             }
             _ => {
-                let error = Error::input(format!("`{text}` is no part of a number of parts"));
+                let error = Error::invalid(format!("`{text}` is no part of a number of parts"));
                 Err(error.hint("write `0/3`, `1/3` and `2/3` for three replicas"))
             }
         }

@@ -3,6 +3,7 @@
 //! In: settings. Out: [`Site`], which makes the cluster that rounds see and the controller that gives them work. Refused:
 //! settings that name no cluster.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +24,6 @@ use super::{Cluster, Vault};
 use crate::change::Named;
 use crate::config::{Config, RegistriesConf};
 use crate::daemon::{Health, Metrics, Roster, Switchboard};
-use crate::error::{Error, ErrorKind, Result};
 use crate::gate::{Gate, Hold};
 use crate::registries::ClientPool;
 use crate::work::{Batch, Files};

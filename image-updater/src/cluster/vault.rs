@@ -2,13 +2,13 @@
 //!
 //! In: names. Out: what is in them, as it is now. Refused: to print it. There may be no cluster, and then there is no vault.
 
+use diagnostic::Result;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use oci_registry::Secret;
 
 use crate::change::Named;
-use crate::error::Result;
 
 /// Hands out what a cluster keeps, from threads that may wait.
 pub(crate) trait Vault: fmt::Debug + Send + Sync {

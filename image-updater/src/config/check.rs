@@ -3,6 +3,7 @@
 //! In: what a file says, with its places. Out: registries that can be told apart, how changes are delivered, and updates
 //! with their rules. Refused, each where it is written: what no round could work off.
 
+use diagnostic::{Error, Location, Result};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,7 +17,6 @@ use crate::choose::Rules;
 use crate::criteria::{Age, Criteria, Order, Scope, TagPattern, UpdateFrom, as_in_files};
 use crate::dialect;
 use crate::edit::{Options, Parts, TARGETS};
-use crate::error::{Error, Place, Result};
 use crate::forge::{BodyTemplate, MergeMethod};
 use crate::input;
 use crate::message::{BranchTemplate, MessageTemplate};
@@ -31,13 +31,13 @@ pub(super) struct Checker<'t> {
 
 impl Checker<'_> {
     pub(super) fn at(self, start: u32) -> impl Fn(Error) -> Error {
-        move |error| error.at(self.text.place(start))
+        move |error| error.at(self.text.location(start))
     }
 
     pub(super) fn registries(self, registries: &[Placed<Registry>]) -> Result<()> {
         let mut prefixes = HashSet::new();
         for Placed { value, start } in registries {
-            let refuse = |why: &str| Err(self.at(*start)(Error::input(why)));
+            let refuse = |why: &str| Err(self.at(*start)(Error::invalid(why)));
             if value.prefix.is_empty() || value.prefix.contains(char::is_whitespace) {
                 return refuse("a registry needs a prefix: its host, and a path if need be");
             }
@@ -64,7 +64,7 @@ impl Checker<'_> {
                 .filter(|_| !path.value.is_empty())
                 .ok_or_else(|| {
                     let message = format!("`{}` is no path within the repository", path.value);
-                    self.at(path.start)(Error::input(message))
+                    self.at(path.start)(Error::invalid(message))
                 })
         };
         paths.iter().map(path).collect()
@@ -80,11 +80,11 @@ impl Checker<'_> {
             return Ok((Files::Folder(folder), Delivery::default()));
         };
         if git.url.is_none() && git.branch.is_some() {
-            let error = Error::input("`branch` is read from a repository, and no `url` names one");
+            let error = Error::invalid("`branch` is read from a repository, and no `url` names one");
             return Err(self.at(*start)(error));
         }
         if let Some(Placed { value: app, start }) = &git.github_app {
-            let refuse = |why: &str| Err(self.at(*start)(Error::input(why)));
+            let refuse = |why: &str| Err(self.at(*start)(Error::invalid(why)));
             if git.credentials.is_some() {
                 return refuse(
                     "the repository is written with `credentials` or by a `githubApp`, and not by both",
@@ -100,7 +100,7 @@ impl Checker<'_> {
         if let Some(Placed { value: name, start }) = &git.signing_key
             && !keys.iter().any(|key| key.name == *name)
         {
-            return Err(self.at(*start)(Error::input(format!("`signingKeys` has no key `{name}`"))));
+            return Err(self.at(*start)(Error::invalid(format!("`signingKeys` has no key `{name}`"))));
         }
         if let Some(Placed { value: text, start }) = &git.push_branch {
             BranchTemplate::parse("pushBranch", text).map_err(|error| self.within(*start, error))?;
@@ -124,7 +124,7 @@ impl Checker<'_> {
         if let Some(Placed { value: name, start }) = &request.forge {
             let known = file::forge_names();
             if !known.contains(name) {
-                let error = Error::input(format!("there is no forge `{name}`"));
+                let error = Error::invalid(format!("there is no forge `{name}`"));
                 return Err(self.at(*start)(error.hint(format!("there are {}", known.join(", ")))));
             }
         }
@@ -167,14 +167,11 @@ impl Checker<'_> {
 
     /// A fault within a text of the file: the place is the text's, and the words say where in it.
     fn within(self, start: u32, error: Error) -> Error {
-        let error = match error.place() {
-            Some(Place { line, column, .. }) => {
-                let inside = format!("line {line}, column {column}");
-                error.during(&inside)
-            }
+        let error = match error.location().map(Location::line_column) {
+            Some((line, column)) => error.prefix(format!("line {line}, column {column}")),
             None => error,
         };
-        self.at(start)(error)
+        error.moved_to(self.text.location(start))
     }
 
     pub(super) fn updates(
@@ -185,7 +182,7 @@ impl Checker<'_> {
         let (mut work, mut names) = (Vec::new(), HashSet::new());
         for Placed { value: update, start } in updates {
             if update.images.is_empty() {
-                return Err(self.at(*start)(Error::input("there are no images to update")));
+                return Err(self.at(*start)(Error::invalid("there are no images to update")));
             }
             let interval = update.interval.as_ref().map(|interval| self.interval(interval)).transpose()?;
             for image in &update.images {
@@ -194,7 +191,7 @@ impl Checker<'_> {
                     update.application.as_ref().map(|application| (application, &image.value.image.value));
                 let name = image.value.name.as_ref().map(|name| (named, name));
                 if name.is_some_and(|name| !names.insert(name)) {
-                    return Err(self.at(image.start)(Error::input("another image has the same name")));
+                    return Err(self.at(image.start)(Error::invalid("another image has the same name")));
                 }
                 let verification = self.nearest(update, &image.value, everywhere)?;
                 work.push(work::Update { verification, ..self.image(update, image, interval)? });
@@ -207,7 +204,7 @@ impl Checker<'_> {
         let age: Age = interval.value.parse().map_err(self.at(interval.start))?;
         match Duration::try_from(age.span()) {
             Ok(span) if !span.is_zero() => Ok(span),
-            _ => Err(self.at(interval.start)(Error::input("an interval is longer than nothing"))),
+            _ => Err(self.at(interval.start)(Error::invalid("an interval is longer than nothing"))),
         }
     }
 
@@ -221,7 +218,7 @@ impl Checker<'_> {
         let Placed { value: text, start: image_start } = &value.image;
         let reference: Reference = text.parse().map_err(|error| self.at(*image_start)(Error::from(error)))?;
         if reference.digest().is_some() {
-            let error = Error::input(format!("`{text}` has a digest, which no update could change"));
+            let error = Error::invalid(format!("`{text}` has a digest, which no update could change"));
             return Err(self.at(*image_start)(error));
         }
         let criteria = match value.policy.as_ref().or(update.policy.as_ref()) {
@@ -230,16 +227,16 @@ impl Checker<'_> {
         };
         let targets = value.targets.as_deref().unwrap_or(&update.targets);
         if targets.is_empty() {
-            let error = Error::input(format!("`{text}` is written nowhere"));
+            let error = Error::invalid(format!("`{text}` is written nowhere"));
             return Err(self.at(*start)(error.hint("give it or its update `targets`")));
         }
         if value.keep_digest && !value.pin_digest {
             let error =
-                Error::input("`keepDigest` goes with `pinDigest`, without which no digest is written");
+                Error::invalid("`keepDigest` goes with `pinDigest`, without which no digest is written");
             return Err(self.at(*start)(error));
         }
         if value.keep_digest && criteria.strategy == "digest" {
-            let error = Error::input("`digest` follows a tag, and `keepDigest` would keep it from that");
+            let error = Error::invalid("`digest` follows a tag, and `keepDigest` would keep it from that");
             return Err(self.at(*start)(error));
         }
         let name = Parts::split(text).name;
@@ -258,7 +255,7 @@ impl Checker<'_> {
             running: work::Running::Any,
             requested: None,
             owners: Vec::new(),
-            place: self.text.place(*start),
+            place: self.text.location(*start),
         })
     }
 
@@ -267,14 +264,14 @@ impl Checker<'_> {
         let criteria = criteria(&policy.value).map_err(&place)?;
         Rules::new(&criteria).map_err(as_in_files).map_err(&place)?;
         if criteria.strategy == "digest" && tag.is_none() {
-            let error = Error::input("`digest` watches a tag, and the image is named without one");
+            let error = Error::invalid("`digest` watches a tag, and the image is named without one");
             return Err(place(error.hint("name the image with its tag: `IMAGE:TAG`")));
         }
         Ok(criteria)
     }
 
     fn spot(self, target: &Placed<file::Target>) -> Result<Spot> {
-        let refuse = |why: String| self.at(target.start)(Error::input(why));
+        let refuse = |why: String| self.at(target.start)(Error::invalid(why));
         let value = &target.value;
         let spot = spot(value);
         let Some(kind) = TARGETS.iter().find(|kind| kind.name == value.kind) else {

@@ -187,7 +187,7 @@ mod tests {
     use yamlserde::Text;
 
     use super::*;
-    use crate::error::Error;
+    use diagnostic::Error;
 
     #[test]
     fn names_in_a_cluster_have_their_namespace() {
@@ -219,7 +219,7 @@ mod tests {
         ] {
             let error = Error::from(read(text).unwrap_err());
             assert!(error.message().contains(want), "{error}");
-            assert_eq!(error.place().unwrap().line, 1, "{error}");
+            assert_eq!(error.location().unwrap().line_column().0, 1, "{error}");
         }
     }
 }

@@ -11,6 +11,7 @@ mod file;
 mod registries_conf;
 mod verification;
 
+use diagnostic::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +20,6 @@ use yamlserde::Text;
 use yamltree::Node;
 
 use crate::account::GithubApp;
-use crate::error::{Error, Result};
 use crate::input;
 use crate::registries;
 use crate::work::{Batch, Delivery, Files, Verification};
@@ -140,7 +140,7 @@ impl Config {
         let (files, delivery) = checker.git(git, folder, &file.signing_keys)?;
         let discover = checker.discover(&file.discover)?;
         if file.updates.is_none() && discover.is_empty() {
-            let error = Error::input("missing field `updates`").at(text.place(start));
+            let error = Error::invalid("missing field `updates`").at(text.location(start));
             return Err(error.hint("or `discover` what is written for Flux or Argo CD Image Updater"));
         }
         let verification = checker.verification(file.verify.as_ref())?.flatten();
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(config.signing_keys[0].file, shown("keys/bot"));
         std::fs::write(folder.path().join("body.md"), "a\n{{ gone }}\n").unwrap();
         let error = Config::parse(&text, "c.yaml", folder.path().to_owned()).unwrap_err();
-        let place = error.place().map(ToString::to_string).unwrap_or_default();
+        let place = error.location().map(ToString::to_string).unwrap_or_default();
         assert!(place.starts_with(&format!("{}:2:", shown("body.md"))), "{error}");
     }
 
@@ -455,7 +455,7 @@ mod tests {
             ),
         ] {
             let error = parse(&text).unwrap_err();
-            let found = error.place().map(ToString::to_string).unwrap_or_default();
+            let found = error.location().map(ToString::to_string).unwrap_or_default();
             assert!(error.message().contains(message), "{text}: {error}");
             assert_eq!(found, format!("image-updater.yaml:{place}"), "{text}: {error}");
         }

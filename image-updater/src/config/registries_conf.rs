@@ -4,6 +4,7 @@
 //! what Argo CD Image Updater refuses, prefixes that are there twice, and where credentials cannot be. Without a cluster,
 //! credentials that are kept in one are refused only where they are wanted.
 
+use diagnostic::{Error, Result};
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +16,6 @@ use serde::de::{self, Deserializer, Visitor};
 use super::credentials::{ClusterName, Credentials, SecretKey};
 use super::file::Registry;
 use crate::criteria::Age;
-use crate::error::{Error, Result};
 use crate::input;
 use yamlserde::{Placed, Text};
 
@@ -96,10 +96,10 @@ impl RegistriesConf {
                 entry.value.default.0 || entry.value.prefix.as_deref().unwrap_or_default().is_empty();
             let known = conf.known(entry.value)?;
             if !prefixes.insert(known.registry.prefix.clone()) {
-                return Err(conf.at(start, Error::input("another registry has the same prefix")));
+                return Err(conf.at(start, Error::invalid("another registry has the same prefix")));
             }
             if is_default && conf.default.replace(conf.entries.len()).is_some() {
-                let error = Error::input("another registry is the default one already");
+                let error = Error::invalid("another registry is the default one already");
                 let hint = "one registry has `default: true`, or no `prefix`";
                 return Err(conf.at(start, error.hint(hint)));
             }
@@ -141,13 +141,13 @@ impl RegistriesConf {
     }
 
     fn at(&self, start: u32, error: Error) -> Error {
-        error.at(self.text.place(start))
+        error.at(self.text.location(start))
     }
 
     fn known(&self, entry: Entry) -> Result<Known> {
         let Placed { value: api, start } = &entry.api_url;
         let host = host(api).ok_or_else(|| {
-            let error = Error::input("`api_url` is no address of a registry");
+            let error = Error::invalid("`api_url` is no address of a registry");
             self.at(*start, error.hint("write it as `https://host` or `http://host`"))
         })?;
         self.check(&entry)?;
@@ -175,12 +175,12 @@ impl RegistriesConf {
         if let Some(Placed { value: mode, start }) = &entry.tagsortmode
             && !TAG_SORT_MODES.contains(&mode.to_lowercase().as_str())
         {
-            let error = Error::input(format!("there is no `tagsortmode` `{mode}`"));
+            let error = Error::invalid(format!("there is no `tagsortmode` `{mode}`"));
             return Err(self.at(*start, error.hint("there are latest-first, latest-last and none")));
         }
         match &entry.limit {
             Some(Placed { value: 0, start }) => {
-                Err(self.at(*start, Error::input("`limit` is a number of requests in a second, above 0")))
+                Err(self.at(*start, Error::invalid("`limit` is a number of requests in a second, above 0")))
             }
             _ => Ok(()),
         }
@@ -222,8 +222,9 @@ impl NamedSource {
     /// If they are in a cluster.
     pub(crate) fn here(&self) -> Result<Credentials> {
         if self.credentials.in_cluster().is_some() {
-            let error =
-                Error::input("these credentials are in a Secret of a cluster, and no cluster is asked here");
+            let error = Error::invalid(
+                "these credentials are in a Secret of a cluster, and no cluster is asked here",
+            );
             let hint = "use `env:NAME` or `ext:/PROGRAM`, or log in with `docker login` and leave them out";
             return Err(error.hint(hint));
         }
@@ -240,7 +241,7 @@ fn source(text: &str) -> Result<Option<Credentials>> {
         "env" => Credentials::Env(value.to_owned()),
         "ext" if value.starts_with('/') => Credentials::Command(vec![value.to_owned()]),
         "ext" => {
-            let error = Error::input("the program of an `ext` source has no absolute path");
+            let error = Error::invalid("the program of an `ext` source has no absolute path");
             return Err(error.hint("write it as `ext:/PATH/TO/PROGRAM`"));
         }
         "pullsecret" => {
@@ -252,7 +253,7 @@ fn source(text: &str) -> Result<Option<Credentials>> {
 }
 
 fn malformed() -> Error {
-    let error = Error::input("this is no source of credentials");
+    let error = Error::invalid("this is no source of credentials");
     error.hint(
         "write `env:NAME` or `ext:/PROGRAM`, with `REGISTRY=` before it if need be; \
          in a cluster also `secret:NAMESPACE/NAME#FIELD` or `pullsecret:NAMESPACE/NAME`",
@@ -341,7 +342,7 @@ mod tests {
         let conf = parse(FULL).unwrap();
         let repository: Repository = "registry.example.com/shop".parse().unwrap();
         let error = conf.registry(&repository, None).unwrap_err();
-        assert_eq!(error.place().unwrap().to_string(), "registries.conf:32:16");
+        assert_eq!(error.location().unwrap().to_string(), "registries.conf:32:16");
         assert!(error.message().contains("in a Secret of a cluster"), "{error}");
         let given = Credentials::Env("MINE".to_owned());
         let registry = conf.registry(&repository, Some(given.clone())).unwrap().unwrap();
@@ -421,7 +422,7 @@ mod tests {
             ),
         ] {
             let error = parse(&text).unwrap_err();
-            let found = error.place().map(ToString::to_string).unwrap_or_default();
+            let found = error.location().map(ToString::to_string).unwrap_or_default();
             assert!(error.message().contains(message), "{text}: {error}");
             assert_eq!(found, format!("registries.conf:{place}"), "{text}: {error}");
         }

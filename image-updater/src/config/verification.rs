@@ -3,12 +3,12 @@
 //! In: what is written at each of these places. Out: the nearest of them. Refused: to verify without a key, keys that
 //! cannot be used as far as they are written here, and names of Secrets that are none.
 
+use diagnostic::{Error, Result};
 use std::path::PathBuf;
 
 use super::check::Checker;
 use super::file;
 use crate::change::Named;
-use crate::error::{Error, Result};
 use crate::trust;
 use crate::work::{KeyPlace, Verification};
 use yamlserde::Placed;
@@ -38,7 +38,7 @@ impl Checker<'_> {
             (false, _) => Ok(Some(None)),
             (true, false) => Ok(Some(Some(Verification { keys }))),
             (true, true) => {
-                let error = Error::input("a verification needs `cosignKeys`");
+                let error = Error::invalid("a verification needs `cosignKeys`");
                 Err(self.at(*start)(error.hint("or set `enabled: false` for what cannot be signed")))
             }
         }
@@ -52,7 +52,7 @@ impl Checker<'_> {
                 Ok(KeyPlace::Text(pem.clone()))
             }
             file::CosignKey::Secret(text) => secret_key(text).ok_or_else(|| {
-                self.at(*start)(Error::input(format!("`{text}` is no key of a Secret")))
+                self.at(*start)(Error::invalid(format!("`{text}` is no key of a Secret")))
                     .hint("write it as `NAMESPACE/NAME#KEY`")
             }),
         }

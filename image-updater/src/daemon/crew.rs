@@ -3,6 +3,7 @@
 //! In: what reads the configuration, and what to watch. Out: a thread for each job. A configuration takes over when the
 //! rounds of the one before it are over, so that no two are at one repository with different ideas.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,6 @@ use std::time::Duration;
 use super::watch::Watch;
 use super::worker::{Frame, Worker};
 use super::{Job, Load, TICK, refused};
-use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 
 /// How many jobs are at a round at once where nobody says: each may ask registries sixteen things side by side, and hold the files of a

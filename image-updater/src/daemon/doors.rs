@@ -1,5 +1,6 @@
 //! Who answers on the daemon's addresses: how it does on one, what it is told on the other, and nothing of one on the other.
 
+use diagnostic::{Error, Result};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +16,6 @@ use super::http::{Certificates, Limits, Listening, Page, Routes, Server, Unread}
 use super::logs;
 use super::metrics::Metrics;
 use super::refused;
-use crate::error::{Error, Result};
 use crate::forge::is_same_repository;
 use crate::gate::{Gate, Hold};
 use crate::webhook::{News, Outcome, Push, Received, Receiver, Refusal};

@@ -3,6 +3,7 @@
 //!
 //! Only what is said here is shown. What the libraries below have to say is not, for it may hold what nobody is to read.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +19,6 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::change::Named;
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Written};
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::visible;
 use crate::round::{Outcome, Report};
 use crate::webhook::{self, News, Received, Refusal};
@@ -117,7 +117,7 @@ pub(super) fn told(received: &Received, outcome: &str) {
         News::Push(push) => {
             let (branch, commit) = (visible(&push.branch), push.commit.as_deref().map(visible));
             // Which one it is, somebody else says, and there may be a password in it.
-            let repository = push.addresses.first().map(|address| visible(&gitremote::redact(address)));
+            let repository = push.addresses.first().map(|address| visible(&diagnostic::redact(address)));
             info!(webhook, repository, branch, commit, "{outcome}");
         }
     }
@@ -152,19 +152,19 @@ pub(super) fn configured(repository: &str, images: usize, applications: usize) {
 
 /// An error with what it concerns.
 pub(super) fn error(repository: Option<&str>, error: &Error, what: &str) {
-    let (place, hint) = (error.place().map(ToString::to_string), error.help().map(visible));
+    let (place, hint) = (error.location().map(ToString::to_string), error.get_hint().map(visible));
     error!(error = visible(error.message()), place, hint, repository, "{what}");
 }
 
 /// What may not be meant in what a repository says.
 pub(super) fn warning(repository: &str, warning: &Error) {
-    let (place, hint) = (warning.place().map(ToString::to_string), warning.help().map(visible));
+    let (place, hint) = (warning.location().map(ToString::to_string), warning.get_hint().map(visible));
     warn!(place, hint, repository, "{}", visible(warning.message()));
 }
 
 /// The server of a repository is not checked, as its account says so.
 pub(crate) fn unchecked(url: &str) {
-    let repository = gitremote::redact(url);
+    let repository = diagnostic::redact(url);
     warn!(%repository, "the Secret of the repository says `insecure`: neither certificates nor host keys are checked");
 }
 
@@ -229,8 +229,8 @@ impl Became {
             },
             Outcome::Failed(failure) => Self {
                 error: Some(visible(failure.message())),
-                place: failure.place().map(ToString::to_string),
-                hint: failure.help().map(visible),
+                place: failure.location().map(ToString::to_string),
+                hint: failure.get_hint().map(visible),
                 ..Self::default()
             },
         }

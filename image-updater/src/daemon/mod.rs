@@ -24,6 +24,7 @@ mod schedule;
 mod watch;
 mod worker;
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -39,7 +40,6 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::audit::AuditLog;
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
-use crate::error::{Error, ErrorKind, Result};
 use crate::gate::Gate;
 use crate::work::{Files, Update};
 pub(crate) use bell::Switchboard;

@@ -1,5 +1,6 @@
 //! What is kept of a round: lines of log, numbers, and the audit log of what was pushed.
 
+use diagnostic::Error;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,7 +15,6 @@ use crate::audit::AuditLog;
 use crate::change::Named;
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
-use crate::error::Error;
 use crate::round::{Outcome, Plan};
 use crate::work::Update;
 

@@ -1,12 +1,12 @@
 //! The loop, over jobs that are made up.
 
+use diagnostic::Location;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::*;
 use crate::criteria::Criteria;
-use crate::error::Place;
 use crate::round::Plan;
 
 pub(super) fn update(name: &str) -> Update {
@@ -25,7 +25,7 @@ pub(super) fn update(name: &str) -> Update {
         running: crate::work::Running::Any,
         requested: None,
         owners: Vec::new(),
-        place: Place { path: "image-updater.yaml".to_owned(), line: 1, column: 1 },
+        place: Location::at_line("image-updater.yaml", "", 1, 1),
     }
 }
 
@@ -117,7 +117,7 @@ fn one_round_is_over_all_images_and_makes_it_ready() {
 #[test]
 fn a_round_that_fails_is_a_failure_and_does_not_make_it_ready() {
     let log = Log::default();
-    let (crew, jobs) = crew("missing".as_ref(), fake(&["a"], &log, |_| Err(Error::input("no"))), true);
+    let (crew, jobs) = crew("missing".as_ref(), fake(&["a"], &log, |_| Err(Error::invalid("no"))), true);
     let health = Arc::clone(&crew.frame.health);
     assert!(!crew.run(jobs).unwrap());
     assert_eq!(health.ready().status, 503);
@@ -148,7 +148,7 @@ fn what_is_found_is_done_in_the_same_round() {
     let load: Box<Load> = Box::new(move || {
         let fake =
             |found| Fake { updates: vec![update("a")], found, log: of_load.clone(), during: |_| Ok(()) };
-        Ok(vec![Box::new(fake(Some(Ok(vec!["b"])))), Box::new(fake(Some(Err(Error::input("no")))))])
+        Ok(vec![Box::new(fake(Some(Ok(vec!["b"])))), Box::new(fake(Some(Err(Error::invalid("no")))))])
     });
     let (crew, jobs) = crew("missing".as_ref(), load, true);
     assert!(!crew.run(jobs).unwrap(), "the second could not look");
@@ -177,7 +177,7 @@ fn a_configuration_that_changed_is_taken_and_a_broken_one_is_not() {
     let (log, reads) = (Log::default(), Arc::new(AtomicUsize::new(0)));
     let read = Arc::clone(&reads);
     let load: Box<Load> = Box::new(move || match read.fetch_add(1, Ordering::Relaxed) {
-        1 => Err(Error::input("broken")),
+        1 => Err(Error::invalid("broken")),
         _ => Ok(vec![job(&["a"], &log, |_| Ok(()))]),
     });
     let (mut crew, _) = crew(&config, load, false);

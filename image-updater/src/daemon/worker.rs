@@ -3,6 +3,7 @@
 //! In: a job, and what all jobs share. Out: its rounds, when they are due. Refused: to go on once another configuration is
 //! to take over.
 
+use diagnostic::Result;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,6 @@ use super::schedule::{Schedule, Timeline};
 use super::{Call, Job, TICK};
 use crate::decision::Decision;
 use crate::deliver::{Delivered, Failed};
-use crate::error::Result;
 use crate::gate::Gate;
 use crate::work::{Files, Update};
 

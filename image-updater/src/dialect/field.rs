@@ -2,28 +2,21 @@
 //! of the field as Kubernetes writes it, `spec.applicationRefs[0].images[1].alias`, for those who have the object and not
 //! the text.
 
+use diagnostic::Location;
 use std::fmt::Write as _;
 
 use yamltree::{Kind, Node, Span};
 
-use crate::error::Place;
 use yamlserde::Text;
 
 /// The path of the field that a place is in; nothing where it is the object as a whole.
-pub(crate) fn field_at(text: &str, place: &Place) -> Option<String> {
-    let start = byte_at(text, place)?;
-    let documents = Text::new(&place.path, text).documents().ok()?;
+pub(crate) fn field_at(text: &str, place: &Location) -> Option<String> {
+    let start = place.span.start;
+    let documents = Text::new(place.path(), text).documents().ok()?;
     let root = documents.iter().find(|root| holds(root.span, start))?;
     let mut path = String::new();
     descend(root, start, &mut path);
     Some(path).filter(|path| !path.is_empty())
-}
-
-/// The byte that a line and a character of it are at.
-fn byte_at(text: &str, place: &Place) -> Option<u32> {
-    let line = text.split_inclusive('\n').nth(place.line.checked_sub(1)?)?;
-    let within = line.char_indices().nth(place.column.checked_sub(1)?).map_or(line.len(), |(at, _)| at);
-    u32::try_from(line.as_ptr().addr() - text.as_ptr().addr() + within).ok()
 }
 
 /// Goes down to the value that a byte is in. A mapping begins where its first key does, and such a place is the mapping's:
@@ -96,9 +89,9 @@ spec:
 ";
 
     /// The place of a piece of text that is there once.
-    fn place_of(text: &str, piece: &str) -> Place {
+    fn place_of(text: &str, piece: &str) -> Location {
         assert_eq!(text.matches(piece).count(), 1, "{piece}");
-        Text::new("ImageUpdater/argocd/all", text).place(u32::try_from(text.find(piece).unwrap()).unwrap())
+        Text::new("ImageUpdater/argocd/all", text).location(u32::try_from(text.find(piece).unwrap()).unwrap())
     }
 
     #[test]
@@ -141,10 +134,8 @@ spec:
 
     #[test]
     fn places_that_are_not_there_are_no_fields() {
-        for (line, column) in [(0, 1), (1, 0), (99, 1)] {
-            let place = Place { path: "x".to_owned(), line, column };
-            assert_eq!(field_at(OBJECT, &place), None, "{line}:{column}");
-        }
-        assert_eq!(field_at("a: [", &Place { path: "x".to_owned(), line: 1, column: 4 }), None);
+        let beyond = Location::at_line("x", &format!("{OBJECT}\nmore: 1\n"), 99, 1);
+        assert_eq!(field_at(OBJECT, &beyond), None);
+        assert_eq!(field_at("a: [", &Location::at_line("x", "a: [", 1, 4)), None);
     }
 }

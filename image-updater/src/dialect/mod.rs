@@ -16,6 +16,7 @@ mod objects;
 mod print;
 pub(crate) mod status;
 
+use diagnostic::Error;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -23,7 +24,6 @@ use oci_registry::Repository;
 
 use crate::config::Registry;
 use crate::crds::Definition;
-use crate::error::Error;
 use crate::files;
 use crate::work::{Batch, Delivery, Files, Update};
 pub use print::print;
@@ -111,8 +111,8 @@ fn read_into(mut found: Found, files: &[(String, String)], home: &Files) -> Foun
 
 /// The order of the places that errors are about.
 fn in_order(first: &Error, second: &Error) -> Ordering {
-    let place = |error: &Error| error.place().map(|place| (place.path.clone(), place.line, place.column));
-    place(first).cmp(&place(second))
+    let position = |error: &Error| error.location().map(|it| (it.path().to_owned(), it.span.start));
+    position(first).cmp(&position(second))
 }
 
 /// Whether a file may have to do with the objects of any dialect, by its path and text.
@@ -180,7 +180,7 @@ impl Found {
                     "`{}` is written into the Application itself, by the method `argocd`",
                     update.name
                 );
-                let error = Error::input(message).at(update.place);
+                let error = Error::invalid(message).at(update.place);
                 self.faults.push(error.hint("let `image-updater run --cluster` do it, or write back by git"));
             }
         }
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
     use crate::change::Named;
     use crate::config::{Credentials, Provider};
-    use crate::error::Cause;
+    use diagnostic::ErrorKind;
 
     const APPLICATION: &str = "apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -333,15 +333,15 @@ spec:
         for (text, cause, want) in [
             (
                 "pullsecret:other/quay",
-                Cause::Denied,
+                ErrorKind::Denied,
                 "the Secret `other/quay` is not in the namespace `argocd`",
             ),
-            ("ci:s3cret", Cause::Invalid, "this is no source of credentials"),
+            ("ci:s3cret", ErrorKind::Invalid, "this is no source of credentials"),
         ] {
             let found = claimed(text);
             let fault = found.faults.first().unwrap();
-            assert_eq!((fault.cause(), fault.message()), (cause, want));
-            assert_eq!(fault.place().unwrap().path, "ImageUpdater/argocd/updater");
+            assert_eq!((fault.kind(), fault.message()), (cause, want));
+            assert_eq!(fault.location().unwrap().path(), "ImageUpdater/argocd/updater");
             assert!(found.batches.is_empty());
         }
     }

@@ -1,6 +1,7 @@
 //! Kubernetes objects in files. In: files, and texts that show which files matter. Out: the objects of these files, each
 //! with the place of all that is in it.
 
+use diagnostic::{Error, Location, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,7 +10,6 @@ use yamltree::Node;
 
 use super::Found;
 use crate::change::Named;
-use crate::error::{Error, Place, Result};
 use yamlserde::{Placed, Text};
 
 /// An object that a file declares.
@@ -38,20 +38,17 @@ pub(super) fn collect(files: &[(String, String)], signs: &[&str], found: &mut Fo
                 }
             }
             Err(error) if is_template => {
-                let message = format!("a template is passed over: it is no YAML, {}", error.message);
-                found.warnings.push(replaced(&error.into(), message));
+                let message = format!("a template is passed over: it is no YAML, {}", error.message());
+                found.warnings.push(replaced(&error, message));
             }
-            Err(error) => found.faults.push(error.into()),
+            Err(error) => found.faults.push(error),
         }
     }
     objects
 }
 
 fn replaced(error: &Error, message: String) -> Error {
-    match error.place() {
-        Some(place) => Error::input(message).at(place.clone()),
-        None => Error::input(message),
-    }
+    error.clone().with_message(message)
 }
 
 /// Adds an object, or those of a list.
@@ -89,18 +86,18 @@ impl Object {
     }
 
     /// Where it begins.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> Location {
         self.at(self.root.span.start)
     }
 
     /// Where a byte of its file is.
-    pub(super) fn at(&self, start: u32) -> Place {
-        self.text.place(start)
+    pub(super) fn at(&self, start: u32) -> Location {
+        self.text.location(start)
     }
 
     /// An error at a byte of its file.
     pub(super) fn refuse(&self, start: u32, message: impl Into<String>) -> Error {
-        Error::input(message).at(self.at(start))
+        Error::invalid(message).at(self.at(start))
     }
 
     /// `Kind namespace/name`, for what is said of it.
@@ -121,7 +118,7 @@ impl Object {
     /// Its `spec`, strictly.
     pub(super) fn spec<T: DeserializeOwned>(&self) -> Result<Placed<T>> {
         let Some(spec) = self.root.get("spec") else {
-            return Err(Error::input(format!("{} has no `spec`", self.title())).at(self.place()));
+            return Err(Error::invalid(format!("{} has no `spec`", self.title())).at(self.place()));
         };
         Ok(self.text.read_node(spec)?)
     }

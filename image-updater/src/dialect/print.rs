@@ -1,6 +1,7 @@
 //! What was found, in the words of `image-updater.yaml`. Reading it gives the same batches and registries; a comment says
 //! what could not be carried over. Where there are several batches, there is a document for each.
 
+use diagnostic::{Error, Result};
 use std::time::Duration;
 
 use yamledit::{Edits, File, New};
@@ -9,7 +10,6 @@ use super::Found;
 use crate::change::Named;
 use crate::config::{Credentials, Registry};
 use crate::criteria::{Criteria, Order, Scope};
-use crate::error::{Error, Result};
 use crate::work::{Batch, Delivery, Files, KeyPlace, PullRequest, Spot, Update, Words};
 
 type Entries = Vec<(String, New)>;
@@ -30,7 +30,7 @@ pub fn print(found: &Found) -> Result<String> {
 fn comments(found: &Found) -> String {
     let mut text = String::new();
     for warning in &found.warnings {
-        let hint = warning.help().map(|hint| format!("; {hint}")).unwrap_or_default();
+        let hint = warning.get_hint().map(|hint| format!("; {hint}")).unwrap_or_default();
         let line: String = format!("{warning}{hint}").chars().map(printable).collect();
         text.push_str(&format!("# {line}\n"));
     }
@@ -51,8 +51,8 @@ fn document(head: &str, batch: &Batch, registries: &[Registry]) -> Result<String
         entries.push(("git".to_owned(), New::Mapping(git)));
     }
     entries.push(("updates".to_owned(), New::Sequence(updates(&batch.updates))));
-    let refuse = |error: yamledit::Error| {
-        Error::input(format!("what was found cannot be written as YAML: {}", error.message()))
+    let refuse = |error: Error| {
+        Error::invalid(format!("what was found cannot be written as YAML: {}", error.message()))
     };
     let file = File::parse(head, 0).map_err(refuse)?;
     let mut edits = Edits::new(&file);

@@ -1,12 +1,13 @@
 //! The source of an Argo CD Application, where images are named in three ways: `kustomize.images`, Helm parameters and
 //! `helm.valuesObject`.
 
-use yamledit::{Anchors, Edits, ErrorKind, File, New, Path};
+use diagnostic::ErrorKind;
+use diagnostic::Result;
+use yamledit::{Anchors, Edits, File, New, Path};
 use yamltree::{Kind, Node};
 
 use super::helm_values::{at_path, values};
 use super::{Outcome, Parts, Request, Source, is_same_name};
-use crate::error::Result;
 
 /// Edits sources of one file.
 pub(super) struct Sources<'f> {
@@ -119,7 +120,7 @@ impl<'f> Sources<'f> {
         let Some(values) = self.below(node, &["helm", "valuesObject"])? else { return Ok(None) };
         match self.file.find_below(values, path) {
             Ok(found) => Ok(Some(Found::Value(found))),
-            Err(error) if error.kind() == ErrorKind::Missing => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(at_path(self.source, &error, path)),
         }
     }

@@ -1,11 +1,11 @@
 //! Argo CD Applications and the templates of ApplicationSets: `kustomize.images` of their sources, and with paths Helm
 //! parameters and `valuesObject`.
 
+use diagnostic::{Error, Result};
 use yamltree::Node;
 
 use super::argocd::Sources;
 use super::{Options, Outcome, Request, Source, Target};
-use crate::error::{Error, Result};
 
 pub(super) const TARGET: Target =
     Target { name: "application", options: Options::MaybePaths, renames: true, creates_file: false, edit };

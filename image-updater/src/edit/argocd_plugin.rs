@@ -1,6 +1,7 @@
 //! The variables of a plugin in what overrides an Application's source: `plugin.env`, where paths are names of variables.
 //! What is not there is added, the file included.
 
+use diagnostic::Result;
 use yamledit::{New, Path};
 use yamltree::Node;
 
@@ -8,7 +9,6 @@ use super::argocd::Sources;
 use super::argocd_source::{checked, only_root};
 use super::helm_values::values;
 use super::{Options, Outcome, Request, Source, Target};
-use crate::error::Result;
 
 pub(super) const TARGET: Target =
     Target { name: "argocd-plugin", options: Options::Paths, renames: false, creates_file: true, edit };

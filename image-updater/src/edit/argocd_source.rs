@@ -1,13 +1,13 @@
 //! `.argocd-source-<app>.yaml`, which overrides parts of an Application's source: without paths an entry of
 //! `kustomize.images`, with paths Helm parameters. What is not there is added, the file included.
 
+use diagnostic::{Error, Result};
 use yamledit::{File, New};
 use yamltree::Node;
 
 use super::argocd::Sources;
 use super::helm_values::values;
 use super::{Options, Outcome, Request, Source, Target};
-use crate::error::{Error, Result};
 
 pub(super) const TARGET: Target =
     Target { name: "argocd-source", options: Options::MaybePaths, renames: true, creates_file: true, edit };
@@ -16,7 +16,7 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     if is_kustomization(source.path) {
         let message =
             format!("`{}` is a kustomization, and no override of an Application's source", source.path);
-        return Err(Error::input(message).hint("its target is `kustomization`"));
+        return Err(Error::invalid(message).hint("its target is `kustomization`"));
     }
     let file = source.parse()?;
     let mut sources = Sources::new(source, &file, request);
@@ -113,7 +113,7 @@ fn parameters(values: &[(&yamledit::Path, String)]) -> Vec<New> {
 
 pub(super) fn checked<'f>(
     sources: &mut Sources<'f>,
-    edit: impl FnOnce(&mut Sources<'f>) -> Result<(), yamledit::Error>,
+    edit: impl FnOnce(&mut Sources<'f>) -> Result<(), Error>,
 ) -> Result<()> {
     let source = sources.source;
     edit(sources).map_err(|error| source.error(&error))

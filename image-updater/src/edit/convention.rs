@@ -1,12 +1,12 @@
 //! Values by the conventions of charts: `image: NAME:TAG`, and a mapping with `repository`, `tag` and perhaps `registry`
 //! and `digest`. Such values are whole files, `spec.values` of a HelmRelease and `valuesObject` of an Application.
 
+use diagnostic::Result;
 use yamledit::{Anchors, Edits};
 use yamltree::{Kind, Node};
 
 use super::helm_values::join;
 use super::{Options, Outcome, Parts, Request, Source, Target, Version};
-use crate::error::Result;
 
 pub(super) const TARGET: Target =
     Target { name: "helmvalues", options: Options::None, renames: false, creates_file: false, edit };

@@ -4,11 +4,11 @@
 //! Each target knows its places only by editing them. So the file is edited, for nobody to see, to a version that stands
 //! nowhere, and what stood where this stands now is the answer: no place is read that would not be written.
 
+use diagnostic::Result;
 use yamltree::{Kind, Node};
 
 use super::flux::{self, Part};
 use super::{FLUX, Options, Outcome, Parts, Request, Source, Target, Version};
-use crate::error::Result;
 
 /// A tag that no registry has: the longest, and of one letter.
 const PROBE_TAG: &str = "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz";

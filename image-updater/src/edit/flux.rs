@@ -8,7 +8,7 @@ mod marker;
 mod tree;
 
 use super::{Options, Outcome, Parts, Request, Source, Target, Version};
-use crate::error::{Error, Result};
+use diagnostic::{Error, Result};
 use marker::Marker;
 pub(super) use marker::Part;
 pub(crate) use marker::{KEY as MARKER_KEY, Policy};
@@ -70,7 +70,7 @@ fn wanted(part: Part, version: &Version, written: &str) -> Result<String> {
 /// An error at the place of a marker.
 fn at(source: &Source<'_>, error: &Error, place: usize) -> Error {
     let placed = source.refuse(error.message(), place);
-    match error.help() {
+    match error.get_hint() {
         Some(hint) => placed.hint(hint),
         None => placed,
     }

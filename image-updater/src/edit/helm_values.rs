@@ -3,11 +3,11 @@
 //! A path that is not there is an error, unless places may be made: then what is missing of it is added to the last
 //! mapping on its way. An item of a list is never made.
 
+use diagnostic::{Error, Result};
 use yamledit::{Edits, File, New, Path};
 use yamltree::Node;
 
 use super::{Options, Outcome, Request, Source, Target, Version};
-use crate::error::{Error, Result};
 
 pub(super) const TARGET: Target =
     Target { name: "helmvalues", options: Options::Paths, renames: false, creates_file: false, edit };
@@ -16,7 +16,7 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     let file = source.parse()?;
     let mut edits = Edits::new(&file);
     let find = |path: &Path| match file.find(path) {
-        Err(error) if error.kind() == yamledit::ErrorKind::Missing && request.insists => Ok(None),
+        Err(error) if error.kind() == diagnostic::ErrorKind::NotFound && request.insists => Ok(None),
         found => found.map(Some).map_err(|error| at_path(source, &error, path)),
     };
     let written = |path: &Path| Ok(find(path)?.and_then(Node::text).unwrap_or_default());
@@ -127,17 +127,10 @@ pub(super) fn join(registry: &str, name: &str) -> String {
 }
 
 /// A refusal that names the path.
-pub(super) fn at_path(source: &Source<'_>, error: &yamledit::Error, path: &Path) -> Error {
+pub(super) fn at_path(source: &Source<'_>, error: &Error, path: &Path) -> Error {
     let refusal = source.error(error);
-    let named = Error::input(format!("`{}`: {}", path.as_str(), refusal.message()));
-    let named = match refusal.place() {
-        Some(place) => named.at(place.clone()),
-        None => named,
-    };
-    match refusal.help() {
-        Some(hint) => named.hint(hint),
-        None => named,
-    }
+    let message = format!("`{}`: {}", path.as_str(), refusal.message());
+    refusal.with_message(message)
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 //! An entry is matched by its name or its new name; where there is none, one is added. Without a digest to write, one
 //! that is there goes, as Kustomize would prefer it to the tag.
 
+use diagnostic::Result;
 use yamledit::{Anchors, Edits, New};
 use yamltree::{Entry, Kind, Node, Resolved};
 
 use super::{Options, Outcome, Request, Source, Target, is_same_name};
-use crate::error::Result;
 
 pub(super) const TARGET: Target =
     Target { name: "kustomization", options: Options::None, renames: true, creates_file: false, edit };
@@ -163,7 +163,7 @@ impl<'f> Images<'f> {
         New::strings(&entries)
     }
 
-    fn checked(&mut self, edit: impl FnOnce(&mut Self) -> Result<(), yamledit::Error>) -> Result<()> {
+    fn checked(&mut self, edit: impl FnOnce(&mut Self) -> Result<(), diagnostic::Error>) -> Result<()> {
         let source = self.source;
         edit(self).map_err(|error| source.error(&error))
     }

@@ -2,13 +2,13 @@
 //!
 //! A container is an item of a list named `containers`, `initContainers` or `ephemeralContainers`, in whatever kind.
 
+use diagnostic::Result;
 use std::collections::HashSet;
 
 use yamledit::{Anchors, Edits, File};
 use yamltree::{Kind, Node};
 
 use super::{Options, Outcome, Parts, Request, Source, Target, Version};
-use crate::error::Result;
 
 pub(super) const TARGET: Target =
     Target { name: "manifest", options: Options::None, renames: false, creates_file: false, edit };
@@ -90,7 +90,7 @@ impl<'f> Containers<'f> {
         Self { anchors: file.anchors(), images: Vec::new(), shared: HashSet::new(), doubled }
     }
 
-    fn collect(&mut self, node: &'f Node, doubled: Option<u32>) -> Result<(), yamledit::Error> {
+    fn collect(&mut self, node: &'f Node, doubled: Option<u32>) -> Result<(), diagnostic::Error> {
         match &node.kind {
             Kind::Scalar(_) | Kind::Alias(_) => {}
             Kind::Sequence(items) => items.iter().try_for_each(|item| self.collect(item, doubled))?,
@@ -109,7 +109,7 @@ impl<'f> Containers<'f> {
     }
 
     /// Aliases are looked through, so that a container that has its image by one is not passed over in silence.
-    fn collect_list(&mut self, list: &'f Node, doubled: Option<u32>) -> Result<(), yamledit::Error> {
+    fn collect_list(&mut self, list: &'f Node, doubled: Option<u32>) -> Result<(), diagnostic::Error> {
         let is_alias = |node: &Node| matches!(node.kind, Kind::Alias(_));
         let Some(resolved) = self.anchors.resolve(list) else { return Ok(()) };
         if is_alias(list) && !self.shared.insert(std::ptr::from_ref(resolved)) {
@@ -129,7 +129,7 @@ impl<'f> Containers<'f> {
     }
 }
 
-fn no_match(source: &Source<'_>, version: &Version, images: &[&Image<'_>]) -> crate::error::Error {
+fn no_match(source: &Source<'_>, version: &Version, images: &[&Image<'_>]) -> diagnostic::Error {
     let refusal = source.refuse(format!("no container has the image `{}`", version.name), 0);
     let mut names: Vec<_> =
         images.iter().map(|image| format!("`{}`", Parts::split(image.text).name)).collect();

@@ -20,10 +20,10 @@ mod source;
 #[cfg(test)]
 mod testing;
 
+use diagnostic::{Error, Result};
 use oci_registry::{Reference, Repository};
 use yamledit::Path;
 
-use crate::error::{Error, Result};
 pub(crate) use current::{Standing, current, sought};
 pub(crate) use flux::{MARKER_KEY, Policy, TARGET as FLUX, policies_of};
 pub(crate) use parts::Parts;
@@ -133,15 +133,15 @@ impl Version {
     /// # Errors
     /// When it names no tag, or a registry could have no such image.
     pub(crate) fn parse(text: &str) -> Result<Self> {
-        let reference: Reference = text.parse().map_err(|error: oci_registry::Error| {
-            let refusal = Error::input(error.message());
-            match error.help() {
+        let reference: Reference = text.parse().map_err(|error: Error| {
+            let refusal = Error::invalid(error.message());
+            match error.get_hint() {
                 Some(hint) => refusal.hint(hint),
                 None => refusal,
             }
         })?;
         let Some(tag) = reference.tag() else {
-            return Err(Error::input(format!("`{text}` names no tag"))
+            return Err(Error::invalid(format!("`{text}` names no tag"))
                 .hint("write it as `NAME:TAG` or `NAME:TAG@DIGEST`"));
         };
         Ok(Self {
@@ -185,7 +185,7 @@ impl Version {
     /// The digest, which a place asks for.
     fn digest_for(&self, place: &str) -> Result<&str> {
         self.digest.as_deref().ok_or_else(|| {
-            Error::input(format!("{place} wants a digest, and there is none"))
+            Error::invalid(format!("{place} wants a digest, and there is none"))
                 .hint(format!("name one: {}:{}@sha256:…", self.name, self.tag))
         })
     }
@@ -229,19 +229,19 @@ impl Request {
             self.policy.as_ref().filter(|_| target.options != Options::Policy).map(|_| "--policy")
         });
         if let Some(option) = unheeded {
-            return Err(Error::input(format!("`{option}` is not for the target `{}`", target.name)));
+            return Err(Error::invalid(format!("`{option}` is not for the target `{}`", target.name)));
         }
         if self.image_name.is_some() && (!target.renames || first.is_some()) {
             let error =
-                Error::input(format!("another name of the image is not for the target `{}`", target.name));
+                Error::invalid(format!("another name of the image is not for the target `{}`", target.name));
             return Err(error.hint("it is for the images of Kustomize"));
         }
         if target.options == Options::Paths && first.is_none() {
-            return Err(Error::input(format!("the target `{}` needs a path", target.name))
+            return Err(Error::invalid(format!("the target `{}` needs a path", target.name))
                 .hint("name one with `--tag-path`, `--spec-path`, `--name-path` or `--digest-path`"));
         }
         if target.options == Options::Policy && self.policy.is_none() {
-            return Err(Error::input("the target `flux` needs `--policy NAMESPACE:NAME`"));
+            return Err(Error::invalid("the target `flux` needs `--policy NAMESPACE:NAME`"));
         }
         if digest.is_some() {
             self.version.digest_for("`--digest-path`")?;

@@ -1,8 +1,9 @@
 //! A file to be edited, with the name under which errors speak of it.
 
-use yamledit::File;
+use std::sync::Arc;
 
-use crate::error::{Error, Place, Result};
+use diagnostic::{Error, ErrorKind, Location, Result, Span};
+use yamledit::File;
 
 /// A file's text and name.
 #[derive(Clone, Copy, Debug)]
@@ -17,35 +18,20 @@ impl<'t> Source<'t> {
         File::parse(self.text, 0).map_err(|error| self.error(&error))
     }
 
-    /// What `yamledit` refuses, at its place in this file.
-    pub(crate) fn error(&self, error: &yamledit::Error) -> Error {
-        let place = match error.span() {
-            Some(span) => self.place(span.start as usize),
-            None => self.place(0),
-        };
-        let refusal = Error::input(error.message()).at(place);
-        match error.help() {
-            Some(hint) => refusal.hint(hint),
-            None => refusal,
-        }
+    /// Returns an error of `yamledit` at its location in this file.
+    pub(crate) fn error(&self, error: &Error) -> Error {
+        let at = Some(error.span()).filter(Span::is_some).map_or(0, |span| span.start as usize);
+        error.clone().with_kind(ErrorKind::Invalid).moved_to(self.location(at))
     }
 
     /// A refusal at a byte of the file.
     pub(crate) fn refuse(&self, message: impl Into<String>, at: usize) -> Error {
-        Error::input(message).at(self.place(at))
+        Error::invalid(message).at(self.location(at))
     }
 
-    fn place(&self, at: usize) -> Place {
-        let mut at = at.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let before = self.text[..at].trim_start_matches('\u{FEFF}');
-        let line_start = before.rfind('\n').map_or(0, |line_break| line_break + 1);
-        Place {
-            path: self.path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+    fn location(&self, at: usize) -> Location {
+        let source = Arc::new(diagnostic::Source { name: self.path.to_owned(), text: self.text.into() });
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        Location::new(&source, at, at)
     }
 }

@@ -1,7 +1,7 @@
 //! Edits for tests: made twice, as a second run must change nothing.
 
 use super::{Outcome, Paths, Policy, Request, Source, TARGETS, Target, Version};
-use crate::error::Result;
+use diagnostic::Result;
 
 pub(super) const OLD: &str = "sha256:1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f";
 pub(super) const NEW: &str = "sha256:2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e2e";
@@ -61,6 +61,6 @@ pub(super) fn check_refused(kind: &str, options: &[(&str, &str)], rows: &[(&str,
     for (image, text, said) in rows {
         let refusal = edit(kind, text, &request(image, options)).expect_err(text);
         assert!(refusal.message().contains(said), "{refusal}\n{text}");
-        assert!(refusal.place().is_some(), "{refusal}");
+        assert!(refusal.location().is_some(), "{refusal}");
     }
 }

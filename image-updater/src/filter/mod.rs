@@ -7,13 +7,13 @@ mod names;
 mod pattern;
 mod update_from;
 
+use diagnostic::{Error, Result};
 use std::borrow::Cow;
 
 use jiff::Timestamp;
 use oci_registry::Platform;
 
 use crate::criteria::{Age, Criteria};
-use crate::error::{Error, Result};
 use crate::tags::Tag;
 
 /// Why a tag is no candidate.
@@ -101,7 +101,7 @@ impl Filters {
             return Ok(None);
         }
         let tag = tag.ok_or_else(|| {
-            let error = Error::input("`update-from` does not know which tag runs: there is no current tag");
+            let error = Error::invalid("`update-from` does not know which tag runs: there is no current tag");
             error.hint("give the tag that runs, as `current` or with the image")
         })?;
         let updatable = &self.updatable;

@@ -1,12 +1,12 @@
 //! Filters by the whole name: which tags are allowed, by an expression, and which are ignored, by globs or expressions.
 
+use diagnostic::{Error, Result};
 use std::fmt;
 
 use goregex::{Regex, glob};
 
 use super::Refusal;
 use crate::criteria::{REGEXP, TagPattern};
-use crate::error::{Error, Result};
 
 /// Tags that are allowed: `any`, or `regexp:` and what a tag matches somewhere.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Allow {
         let expression = match text {
             None | Some("any") => return Ok(Self(None)),
             Some(text) => text.strip_prefix(REGEXP).ok_or_else(|| {
-                let error = Error::input(format!("`{text}` says nothing about which tags are allowed"));
+                let error = Error::invalid(format!("`{text}` says nothing about which tags are allowed"));
                 error.hint(format!("write `any`, or an expression as `{REGEXP}^v1`"))
             })?,
         };
@@ -67,7 +67,7 @@ impl Pattern {
         };
         // Any text will do: faults are looked for in all of a pattern.
         if glob::matches(glob, "").is_err() {
-            let error = Error::input(format!("`{glob}` is no glob"));
+            let error = Error::invalid(format!("`{glob}` is no glob"));
             return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
         }
         Ok(Self::Glob(glob.clone()))
@@ -95,7 +95,7 @@ impl fmt::Display for Pattern {
 /// Compiles an expression that does not begin with a blank, as no tag does.
 fn unblanked(expression: &str) -> Result<Regex> {
     if expression.starts_with(char::is_whitespace) {
-        let error = Error::input(format!("`{REGEXP}{expression}` matches no tag: none has a space"));
+        let error = Error::invalid(format!("`{REGEXP}{expression}` matches no tag: none has a space"));
         return Err(error.hint(format!("leave out the space after `{REGEXP}`")));
     }
     compile(expression)
@@ -104,7 +104,7 @@ fn unblanked(expression: &str) -> Result<Regex> {
 /// Compiles an expression in Go's syntax.
 pub(super) fn compile(expression: &str) -> Result<Regex> {
     Regex::new(expression).map_err(|error| {
-        let error = Error::input(format!("`{expression}` is no expression: {error}"));
+        let error = Error::invalid(format!("`{expression}` is no expression: {error}"));
         error.hint("the syntax is RE2's, which has no look-around and no back-references")
     })
 }

@@ -1,12 +1,12 @@
 //! The expression that tags match, and what of a match is put in order, as Flux has it.
 
+use diagnostic::{Error, Result};
 use std::borrow::Cow;
 
 use goregex::Regex;
 
 use super::Refusal;
 use super::names::compile;
-use crate::error::{Error, Result};
 
 /// An expression with what is taken from its matches.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Pattern {
             return match extract {
                 None => Ok(None),
                 Some(_) => {
-                    Err(Error::input("`extract` takes from what `filter-tags` matches, which is missing"))
+                    Err(Error::invalid("`extract` takes from what `filter-tags` matches, which is missing"))
                 }
             };
         };

@@ -1,12 +1,12 @@
 //! Which tags may be updated: what runs is one of them, or stays as it is.
 
+use diagnostic::Result;
 use std::fmt;
 
 use gotemplate::semver::Constraints;
 
 use super::names::Pattern;
 use crate::criteria::{Criteria, SEMVER, UpdateFrom};
-use crate::error::Result;
 use crate::policy;
 
 /// Tags that may be updated; all where it has no rule.

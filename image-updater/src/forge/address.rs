@@ -1,8 +1,8 @@
 //! Where a repository is: in the address that git uses, out host, path, and which forge that is.
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::Url;
 
-use super::error::{Error, ErrorKind, Result};
 use super::{FORGES, Forge};
 
 /// A repository on a forge.

@@ -3,6 +3,7 @@
 //! The token goes to the configured host and to no other: redirects are followed within it and refused beyond. Answers
 //! and waiting have limits. Nothing is tried twice, for who calls knows what else there is to do meanwhile.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::io::Read;
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
@@ -17,7 +18,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Forge;
-use super::error::{Error, ErrorKind, Result};
 
 /// A page of requests, each with a long text.
 const MAX_ANSWER: u64 = 32 << 20;
@@ -141,10 +141,10 @@ impl Api {
             return Err(self.refusal(status, &headers, &body, &doing));
         }
         let body = read(response, MAX_ANSWER)
-            .map_err(|reason| Error::new(ErrorKind::Unreadable, format!("{doing}: {reason}")))?;
+            .map_err(|reason| Error::new(ErrorKind::Protocol, format!("{doing}: {reason}")))?;
         serde_json::from_slice(&body).map_err(|error| {
             let wrong = format!("{doing}: the answer is not what its API promises: {error}");
-            Error::new(ErrorKind::Unreadable, wrong)
+            Error::new(ErrorKind::Protocol, wrong)
                 .hint("the address of the API may be one of another program")
         })
     }
@@ -168,7 +168,7 @@ impl Api {
             }
             let target = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let Some(target) = target.and_then(|target| url.join(target).ok()) else {
-                return Err(Error::new(ErrorKind::Unreadable, format!("{doing}: a redirect leads nowhere")));
+                return Err(Error::new(ErrorKind::Protocol, format!("{doing}: a redirect leads nowhere")));
             };
             if target.origin() != url.origin() {
                 let host = target.host_str().unwrap_or("another host").to_owned();
@@ -187,7 +187,7 @@ impl Api {
             }
             url = target;
         }
-        Err(Error::new(ErrorKind::Unreadable, format!("{doing}: there are too many redirects")))
+        Err(Error::new(ErrorKind::Protocol, format!("{doing}: there are too many redirects")))
     }
 
     fn send(&self, method: &Method, url: Url, body: Option<&Value>, doing: &str) -> Result<Response> {
@@ -236,7 +236,7 @@ impl Api {
                 (ErrorKind::Unauthorized, "the token is missing, wrong or has expired")
             }
             StatusCode::FORBIDDEN => {
-                (ErrorKind::Forbidden, "the token may not do this: look at its permissions")
+                (ErrorKind::Denied, "the token may not do this: look at its permissions")
             }
             StatusCode::NOT_FOUND => {
                 (ErrorKind::NotFound, "there is no such repository, or the token may not see it")
@@ -246,7 +246,7 @@ impl Api {
             }
             _ => (ErrorKind::Unavailable, "the forge may be out of order; the next run tries again"),
         };
-        Error::new(kind, format!("{doing}: it answers `{status}`{said}")).hint(hint).retry_after(wait)
+        Error::new(kind, format!("{doing}: it answers `{status}`{said}")).hint(hint).with_retry_after(wait)
     }
 
     /// A text of the forge's as it may be shown.

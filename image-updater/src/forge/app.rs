@@ -3,6 +3,7 @@
 //!
 //! The key signs a statement of who asks, which GitHub takes for a few minutes; it never leaves this process.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -19,7 +20,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::api::Api;
-use super::error::{Error, ErrorKind, Result};
 use super::{Address, Settings, base, github};
 
 /// The clocks of others may be behind.
@@ -82,7 +82,7 @@ impl App {
         let path = ["app", "installations", &installation, "access_tokens"];
         let answer: Answer = api.ask(api.write("give the App a token", Method::POST, &path, json!({})))?;
         let expires = answer.expires_at.parse().map_err(|_| {
-            Error::new(ErrorKind::Unreadable, "GitHub does not say until when the token of the App is good")
+            Error::new(ErrorKind::Protocol, "GitHub does not say until when the token of the App is good")
         })?;
         Ok(AppToken { token: Secret::new(answer.token), expires })
     }

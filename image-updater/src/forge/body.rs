@@ -5,6 +5,7 @@
 //! change has `image`, `alias`, `application`, `old`, `new` (short), `old_tag`, `old_digest`, `new_tag`, `new_digest`,
 //! `old_labels`, `new_labels`, `files`, `reason`, `source`, `commit` and `compare`.
 
+use diagnostic::{Error, Location, Result};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -14,7 +15,6 @@ use tera::{Context, ErrorKind, Kwargs, State, Tera};
 use super::links::Links;
 use super::markdown;
 use crate::change::{Change, Version};
-use crate::error::{Error, Place, Result};
 
 /// The template where there is no other.
 pub const DEFAULT_BODY: &str = include_str!("body.md");
@@ -31,6 +31,7 @@ const SHORT_DIGEST: usize = 12;
 /// A template for what requests say.
 #[derive(Clone, Debug)]
 pub struct BodyTemplate {
+    text: String,
     name: String,
     tera: Tera,
 }
@@ -85,13 +86,13 @@ impl BodyTemplate {
         tera.set_escape_fn(markdown::escape);
         tera.register_filter("code", code);
         tera.register_filter("link", link);
-        tera.add_raw_template(name, text).map_err(|error| explain(&error, name))?;
+        tera.add_raw_template(name, text).map_err(|error| explain(&error, name, text))?;
         // A component can call itself for ever.
         if tera.get_component_names().next().is_some() {
             let wrong = format!("the template `{name}` cannot be used: it defines components");
-            return Err(Error::input(wrong).hint("write what they do where they are used"));
+            return Err(Error::invalid(wrong).hint("write what they do where they are used"));
         }
-        let template = Self { name: name.to_owned(), tera };
+        let template = Self { name: name.to_owned(), text: text.to_owned(), tera };
         let example = Change {
             image: "registry.example/org/app".to_owned(),
             old: Version::of_tag("1.0.0"),
@@ -117,7 +118,7 @@ impl BodyTemplate {
             match self.tera.render_to(&self.name, &context, &mut body) {
                 Ok(()) => return Ok(String::from_utf8_lossy(&body.0).trim().to_owned() + "\n"),
                 Err(error) if is_too_long(&error) && shown > 0 => shown /= 2,
-                Err(error) => return Err(explain(&error, &self.name)),
+                Err(error) => return Err(explain(&error, &self.name, &self.text)),
             }
         }
     }
@@ -182,20 +183,17 @@ fn is_too_long(error: &tera::Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(io::ErrorKind::FileTooLarge))
 }
 
-fn explain(error: &tera::Error, name: &str) -> Error {
+fn explain(error: &tera::Error, name: &str, text: &str) -> Error {
     let (reason, place) = match error.kind() {
         ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) => {
-            let place = Place {
-                path: name.to_owned(),
-                line: report.span().start_line,
-                column: report.span().start_col + 1,
-            };
-            (report.message().to_owned(), Some(place))
+            let span = report.span();
+            let location = Location::at_line(name, text, span.start_line, span.start_col + 1);
+            (report.message().to_owned(), Some(location))
         }
         _ if is_too_long(error) => (format!("it writes more than {MAX_BODY} bytes without any change"), None),
         _ => (error.to_string(), None),
     };
-    let error = Error::input(format!("the template `{name}` cannot be used: {reason}"));
+    let error = Error::invalid(format!("the template `{name}` cannot be used: {reason}"));
     match place {
         Some(place) => error.at(place),
         None => error,
@@ -276,9 +274,9 @@ mod tests {
         let template = BodyTemplate::parse("mine.tera", text).unwrap();
         assert_eq!(template.render("", &[change("a_b", "1", "2")]).unwrap(), "a\\_b `2`\n");
         let error = BodyTemplate::parse("mine.tera", "a\n{{ nothing }}").unwrap_err();
-        assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("mine.tera:2:4"), "{error}");
+        assert_eq!(error.location().map(ToString::to_string).as_deref(), Some("mine.tera:2:4"), "{error}");
         let error = BodyTemplate::parse("mine.tera", "{% for %}").unwrap_err();
-        assert!(error.place().is_some(), "{error}");
+        assert!(error.location().is_some(), "{error}");
         assert!(BodyTemplate::parse("x", "{{ changes | link }}").is_err());
     }
 

@@ -1,11 +1,11 @@
 //! Gitea, and Forgejo, whose API is the same. Lists cannot be asked for a branch, so they are read; a draft is a title
 //! that says so; labels are numbers.
 
+use diagnostic::{ErrorKind, Result};
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::error::{ErrorKind, Result};
 use super::pulls::{self, path};
 use super::{Forge, MergeMethod, NewRequest, Repository, Request, State, Update};
 

@@ -1,12 +1,12 @@
 //! GitHub, and GitHub Enterprise. Pull requests are issues too, and labels and comments belong to those; merging them
 //! when they are ready is a matter of its GraphQL API.
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::error::{Error, ErrorKind, Result};
 use super::pulls::{self, path};
 use super::{Forge, MergeMethod, NewRequest, Repository, Request, State, Update};
 

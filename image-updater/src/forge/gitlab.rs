@@ -1,10 +1,10 @@
 //! GitLab. Projects are known by their whole path; a draft is a title that says so; reviewers are numbers.
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::error::{Error, ErrorKind, Result};
 use super::{Forge, MergeMethod, NewRequest, Repository, Request, State, Update};
 
 /// As many as a page has.

@@ -10,7 +10,6 @@ mod address;
 mod api;
 mod app;
 mod body;
-mod error;
 mod gitea;
 mod github;
 mod gitlab;
@@ -25,6 +24,7 @@ mod stand_in;
 #[cfg(test)]
 mod tests;
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fmt::Debug;
 
 use oci_registry::Secret;
@@ -35,7 +35,6 @@ pub(crate) use address::is_same_repository;
 pub use api::Api;
 pub use app::{App, AppToken};
 pub use body::{BodyTemplate, DEFAULT_BODY};
-pub use error::{Error, ErrorKind, Result};
 pub use propose::{Action, Outcome, Proposal, Standing};
 
 /// The forges that are known.

@@ -1,9 +1,9 @@
 //! What is done for a proposal, for all forges alike. In: what a request is to say. Out: what was done, of which nothing
 //! is written that is there already.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 
-use super::error::{Error, ErrorKind, Result};
 use super::mark::Mark;
 use super::{Client, MergeMethod, NewRequest, Request, State, Update};
 

@@ -1,11 +1,11 @@
 //! What the APIs of GitHub and Gitea have in common: pull requests below a repository, which are issues too, and labels
 //! and comments belong to those.
 
+use diagnostic::Result;
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::error::Result;
 use super::{NewRequest, Repository, Request, Update, people_and_teams};
 
 /// A path below a repository.

@@ -257,14 +257,14 @@ fn a_refusal_is_told_from_others_and_shows_no_token() {
     let used_up = ["X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1"];
     let cases: [(&'static str, &[&str], &str, ErrorKind); 9] = [
         ("401 Unauthorized", &[], "{\"message\":\"Bad credentials glpat-5ecret\"}", ErrorKind::Unauthorized),
-        ("403 Forbidden", &[], "{\"message\":\"no\"}", ErrorKind::Forbidden),
+        ("403 Forbidden", &[], "{\"message\":\"no\"}", ErrorKind::Denied),
         ("403 Forbidden", &limit, "{\"message\":\"secondary rate limit\"}", ErrorKind::RateLimited),
         ("403 Forbidden", &used_up, "{}", ErrorKind::RateLimited),
         ("404 Not Found", &[], "<html>", ErrorKind::NotFound),
         ("422 Unprocessable Entity", &[], "{\"errors\":[{\"message\":\"base\"}]}", ErrorKind::Invalid),
         ("429 Too Many Requests", &limit, "", ErrorKind::RateLimited),
         ("502 Bad Gateway", &[], "", ErrorKind::Unavailable),
-        ("200 OK", &[], "<html>", ErrorKind::Unreadable),
+        ("200 OK", &[], "<html>", ErrorKind::Protocol),
     ];
     for (status, headers, body, kind) in cases {
         let forge = StandIn::new(Kind::GitHub);
@@ -273,10 +273,10 @@ fn a_refusal_is_told_from_others_and_shows_no_token() {
         let error = client.propose(&proposal(&[], &[])).unwrap_err();
         assert_eq!(error.kind(), kind, "{status}: {error}");
         assert!(error.to_string().starts_with("GitHub cannot look for a pull request: "), "{error}");
-        assert!(error.help().is_some(), "{status}");
+        assert!(error.get_hint().is_some(), "{status}");
         assert!(!format!("{error} {error:?} {client:?}").contains(TOKEN), "{error:?}");
         let wait = headers.first().filter(|header| header.starts_with("Retry")).map(|_| 60);
-        assert!(wait.is_none() || error.wait().map(|wait| wait.as_secs()) == wait, "{error:?}");
+        assert!(wait.is_none() || error.retry_after().map(|wait| wait.as_secs()) == wait, "{error:?}");
         assert_eq!(forge.asked().len(), 1, "{status}: nothing is tried twice");
     }
 }

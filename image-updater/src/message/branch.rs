@@ -1,12 +1,12 @@
 //! Names of branches. In: a Go template and what is changed. Out: a name that git and the forges take, or why there is
 //! none.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 
 use super::{Subject, data, template};
-use crate::error::{Error, Result};
 
 /// A ref of 255 bytes, which is the most that forges and file systems take, less `refs/heads/`.
 const MAX_BRANCH: usize = 244;
@@ -75,7 +75,7 @@ fn shortened(name: &str) -> String {
 pub fn check_branch(name: &str) -> Result<()> {
     match broken_rule(name) {
         None => Ok(()),
-        Some(rule) => Err(Error::input(format!("`{name}` cannot be the name of a branch: it {rule}"))),
+        Some(rule) => Err(Error::invalid(format!("`{name}` cannot be the name of a branch: it {rule}"))),
     }
 }
 

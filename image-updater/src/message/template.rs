@@ -1,6 +1,7 @@
 //! Templates of messages. In: a Go template. Out: text. What is wrong with a template is said when it is read, for it is
 //! tried on an example; it is not left to the first commit.
 
+use diagnostic::{Error, Location, Result};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -10,7 +11,6 @@ use gotemplate::{ErrorKind, Function, Functions, Limits, MissingKey, Options, Te
 use super::text::cleaned;
 use super::{Subject, data};
 use crate::change::{Change, Edit, Named, ObjectId, Version};
-use crate::error::{Error, Place, Result};
 
 /// What Argo CD Image Updater writes where nothing else is asked for, and we with it.
 pub const ARGOCD_MESSAGE: &str = "build: automatic update of {{ .AppName }}
@@ -91,7 +91,7 @@ impl MessageTemplate {
         if message.is_empty() {
             let hint = "a template of messages has to write something whatever is updated";
             return Err(
-                Error::input(format!("the template `{}` writes an empty message", self.name)).hint(hint)
+                Error::invalid(format!("the template `{}` writes an empty message", self.name)).hint(hint)
             );
         }
         Ok(message)
@@ -134,7 +134,7 @@ pub(super) fn execute(name: &str, text: &str, data: Value, hint: &str) -> Result
     });
     let bytes = written.map_err(|error| explain(&error, name, text, hint))?;
     String::from_utf8(bytes)
-        .map_err(|_| Error::input(format!("what the template `{name}` writes is not UTF-8")))
+        .map_err(|_| Error::invalid(format!("what the template `{name}` writes is not UTF-8")))
 }
 
 fn explain(error: &gotemplate::Error, name: &str, text: &str, hint: &str) -> Error {
@@ -143,7 +143,7 @@ fn explain(error: &gotemplate::Error, name: &str, text: &str, hint: &str) -> Err
     if let Some(cause) = error.function_error() {
         reason = format!("{reason}: {cause}");
     }
-    let wrong = Error::input(format!("the template `{name}` cannot be used: {reason}"));
+    let wrong = Error::invalid(format!("the template `{name}` cannot be used: {reason}"));
     let wrong = if error.kind() == ErrorKind::Execute { wrong.hint(hint) } else { wrong };
     match error.place() {
         Some(place) => wrong.at(place_of(place, text)),
@@ -152,15 +152,11 @@ fn explain(error: &gotemplate::Error, name: &str, text: &str, hint: &str) -> Err
 }
 
 /// Go counts bytes of a line from 0 and has none for parse errors; ours are characters from 1.
-fn place_of(place: &gotemplate::Place, text: &str) -> Place {
+fn place_of(place: &gotemplate::Place, text: &str) -> Location {
     let line = usize::try_from(place.line).unwrap_or(1);
     let column = place.column.map_or(0, |column| usize::try_from(column).unwrap_or(0));
     let before = text.lines().nth(line.saturating_sub(1)).and_then(|line| line.get(..column));
-    Place {
-        path: place.file.clone(),
-        line,
-        column: before.map_or(column, |before| before.chars().count()) + 1,
-    }
+    Location::at_line(&place.file, text, line, before.map_or(column, |before| before.chars().count()) + 1)
 }
 
 #[cfg(test)]
@@ -270,9 +266,9 @@ mod tests {
     #[test]
     fn a_wrong_template_is_refused_when_it_is_read() {
         let error = refusal("line\n\u{e9}{{ .Updated }}");
-        assert_eq!(error.place().map(ToString::to_string).as_deref(), Some("message.tpl:2:5"));
+        assert_eq!(error.location().map(ToString::to_string).as_deref(), Some("message.tpl:2:5"));
         assert!(error.message().contains("can't evaluate field Updated"), "{error}");
-        assert!(error.help().is_some_and(|hint| hint.contains(".Changed")));
+        assert!(error.get_hint().is_some_and(|hint| hint.contains(".Changed")));
         assert!(refusal("{{ .AppName").message().contains("unclosed action"));
         assert!(refusal("{{ if false }}a{{ end }}\n").message().contains("empty"));
         // What differs from run to run is not there.

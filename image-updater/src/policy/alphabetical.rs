@@ -1,10 +1,10 @@
 //! `alphabetical`: the last tag in byte order, or the first. With `natural_order` the numbers in a tag count by their value.
 
+use diagnostic::Result;
 use std::cmp::Ordering;
 
 use super::{Candidate, Policy, Ranked, Words, natural};
 use crate::criteria::{Criteria, Order, option};
-use crate::error::Result;
 use crate::filter::Refusal;
 
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@
 //! Fields are compared as numbers, the first one first, but those of a date by their weight: the year, the month or
 //! week, the day. Dates that no calendar has are dropped.
 
+use diagnostic::{Error, Result};
 use std::cmp::Ordering;
 
 use goregex::Regex;
@@ -13,7 +14,6 @@ use goregex::Regex;
 use super::number::Whole;
 use super::{Candidate, Policy, Words};
 use crate::criteria::{Criteria, option};
-use crate::error::{Error, Result};
 use crate::filter::Refusal;
 
 /// The fields, longer names before those that they begin with.
@@ -66,7 +66,7 @@ impl Policy for Calver {
 
     fn new(criteria: &Criteria) -> Result<Self> {
         let format = criteria.calver_format.as_deref().ok_or_else(|| {
-            Error::input("`calver` needs a `calver-format`")
+            Error::invalid("`calver` needs a `calver-format`")
                 .hint("such as `YYYY.MM.DD` or `vYYYY.0M[.MICRO]`")
         })?;
         Self::parse(format)
@@ -107,7 +107,7 @@ impl Policy for Calver {
 impl Calver {
     fn parse(format: &str) -> Result<Self> {
         let refuse = |why: String| {
-            let error = Error::input(format!("`{format}` is no calendar format: {why}"));
+            let error = Error::invalid(format!("`{format}` is no calendar format: {why}"));
             error.hint(
                 "write it with fields such as `YYYY`, `0M` or `MICRO`, and `[…]` around what may be missing",
             )

@@ -1,10 +1,10 @@
 //! `digest`: the digest behind the tag that the image is named with, which moves.
 
+use diagnostic::{Error, Result};
 use std::cmp::Ordering;
 
 use super::{Candidate, Policy, Running, Words};
 use crate::criteria::Criteria;
-use crate::error::{Error, Result};
 use crate::filter::{Lack, Refusal};
 
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ impl Policy for Digest {
 
     fn bind(&mut self, running: &Running<'_>) -> Result<()> {
         let watched = running.watched.ok_or_else(|| {
-            let error = Error::input("`digest` watches a tag, and the image is named without one");
+            let error = Error::invalid("`digest` watches a tag, and the image is named without one");
             error.hint("name it with its tag: `IMAGE:TAG`")
         })?;
         watched.clone_into(&mut self.watched);

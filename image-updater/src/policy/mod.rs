@@ -12,6 +12,7 @@ mod number;
 mod numerical;
 mod semver;
 
+use diagnostic::{Error, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
@@ -21,7 +22,6 @@ use oci_registry::Platform;
 use crate::choose::{self, Round};
 use crate::criteria::Criteria;
 use crate::decision::Outcome;
-use crate::error::{Error, Result};
 use crate::filter::Refusal;
 use crate::tags::Tag;
 
@@ -201,7 +201,7 @@ pub(crate) fn build(criteria: &Criteria) -> Result<Box<dyn Chooser>> {
         Some(option) => {
             let users = POLICIES.iter().filter(|entry| entry.uses.contains(&option));
             let users = users.map(|entry| format!("`{}`", entry.name)).collect::<Vec<_>>().join(" and ");
-            let error = Error::input(format!("the strategy `{name}` does not use `{option}`"));
+            let error = Error::invalid(format!("the strategy `{name}` does not use `{option}`"));
             Err(error.hint(format!("only {users} does")))
         }
         None => (entry.build)(criteria),
@@ -209,7 +209,7 @@ pub(crate) fn build(criteria: &Criteria) -> Result<Box<dyn Chooser>> {
 }
 
 fn unknown(name: &str) -> Error {
-    let error = Error::input(format!("there is no strategy `{name}`"));
+    let error = Error::invalid(format!("there is no strategy `{name}`"));
     match OTHER_NAMES.iter().find(|(other, _)| *other == name) {
         Some((_, ours)) => error.hint(format!("it is `{ours}` here")),
         None => error.hint(format!("there are {}", names().collect::<Vec<_>>().join(", "))),
@@ -228,12 +228,12 @@ mod tests {
         let order = Criteria { order: Some(Order::Ascending), ..criteria("semver") };
         let error = refused(order);
         assert_eq!(error.message(), "the strategy `semver` does not use `order`");
-        assert_eq!(error.help(), Some("only `alphabetical` and `numerical` does"));
+        assert_eq!(error.get_hint(), Some("only `alphabetical` and `numerical` does"));
         refused(Criteria { prerelease: true, ..criteria("digest") });
         refused(Criteria { keep_suffix: true, ..criteria("calver") });
         refused(Criteria { semver_constraint: Some("1".to_owned()), ..criteria("newest-build") });
         refused(Criteria { calver_format: Some("YYYY".to_owned()), ..criteria("numerical") });
-        assert_eq!(refused(criteria("latest")).help(), Some("it is `newest-build` here"));
-        assert!(refused(criteria("newest")).help().unwrap().contains("calver"));
+        assert_eq!(refused(criteria("latest")).get_hint(), Some("it is `newest-build` here"));
+        assert!(refused(criteria("newest")).get_hint().unwrap().contains("calver"));
     }
 }

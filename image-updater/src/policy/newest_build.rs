@@ -1,13 +1,13 @@
 //! `newest-build`: the tag whose image was made last. The time is that of the build, so that an old image under a new tag
 //! stays old.
 
+use diagnostic::Result;
 use std::cmp::Ordering;
 
 use jiff::Timestamp;
 
 use super::{Candidate, Policy, Ranked, Words};
 use crate::criteria::Criteria;
-use crate::error::Result;
 use crate::filter::{Lack, Refusal};
 
 #[derive(Clone, Debug)]

@@ -1,11 +1,11 @@
 //! `numerical`: the largest number, or the smallest. Numbers are exact decimals of any length.
 
+use diagnostic::Result;
 use std::cmp::Ordering;
 
 use super::number::Decimal;
 use super::{Candidate, Policy, Words};
 use crate::criteria::{Criteria, Order, option};
-use crate::error::Result;
 use crate::filter::Refusal;
 
 #[derive(Clone, Debug)]

@@ -6,13 +6,13 @@
 //! the current tag. With `update_scope` a tag must have the first numbers of the current one. With `natural_order`
 //! pre-releases are in the order in which people read them; constraints go by Masterminds' all the same.
 
+use diagnostic::{Error, Result};
 use std::cmp::Ordering;
 
 use gotemplate::semver::{Constraints, Version};
 
 use super::{Candidate, Policy, Ranked, Running, Words, natural};
 use crate::criteria::{Criteria, Scope, option};
-use crate::error::{Error, Result};
 use crate::filter::Refusal;
 
 /// How many numbers a version has, where nothing asks for fewer.
@@ -90,7 +90,7 @@ impl Policy for Semver {
                 Some(tag) => format!("the current tag `{tag}` is no version"),
                 None => "there is no current tag".to_owned(),
             };
-            let error = Error::input(format!("`{option}` does not know {what}: {why}"));
+            let error = Error::invalid(format!("`{option}` does not know {what}: {why}"));
             error.hint("give the tag that runs, as `current` or with the image")
         };
         if let Some(current) = current.as_ref().filter(|_| !self.strict_versions) {
@@ -232,7 +232,7 @@ pub(crate) fn version(value: &str, keeps_suffix: bool) -> Option<Version> {
 /// If it is none.
 pub(crate) fn constraints(text: &str) -> Result<Constraints> {
     Constraints::parse(text).map_err(|error| {
-        let error = Error::input(format!("`{text}` is no constraint on versions: {error}"));
+        let error = Error::invalid(format!("`{text}` is no constraint on versions: {error}"));
         error.hint("write `^1.2`, `~1.2.3`, `1.x`, `>=1.2 <3` or several with `||` between them")
     })
 }

@@ -3,6 +3,7 @@
 //! In: the names of Secrets and ServiceAccounts. Out: credentials, and how TLS is spoken. What is wrong with a Secret names
 //! it and its key, never what is in it.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
@@ -10,14 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use oci_registry::{
-    ClientCertificate, Credential, CredentialSource, DockerConfig, Error as RegistryError, Proxy,
-    PullSecretKind, PullSecrets, Secret,
+    ClientCertificate, Credential, CredentialSource, DockerConfig, Proxy, PullSecretKind, PullSecrets, Secret,
 };
 
 use crate::change::Named;
 use crate::cluster::{Kept, Vault};
 use crate::config::SecretKey;
-use crate::error::{Cause, Error, Result};
 
 /// For how long what the cluster said is used again: images of a round are looked at together, and many have one Secret.
 const FRESH_FOR: Duration = Duration::from_secs(10);
@@ -40,7 +39,7 @@ pub(super) struct Secrets {
 
 /// Where in a cluster credentials are.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum SecretReference {
     PullSecret(Named),
     Secret(SecretKey),
     ServiceAccount(Named),
@@ -50,7 +49,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct SecretSource {
     pub(super) secrets: Arc<Secrets>,
-    pub(super) place: Place,
+    pub(super) place: SecretReference,
 }
 
 /// What was read a moment ago, and after how many changes.
@@ -126,7 +125,7 @@ impl Secrets {
     }
 }
 
-impl Place {
+impl SecretReference {
     fn shown(&self) -> String {
         match self {
             Self::PullSecret(id) => format!("Secret {id}"),
@@ -137,14 +136,14 @@ impl Place {
 }
 
 impl SecretSource {
-    fn missing(&self, reason: &str) -> RegistryError {
-        RegistryError::no_credentials(&self.place.shown(), reason)
+    fn missing(&self, reason: &str) -> Error {
+        oci_registry::no_credentials(&self.place.shown(), reason)
     }
 
-    fn pull_secret(&self, kept: &Kept) -> oci_registry::Result<DockerConfig> {
+    fn pull_secret(&self, kept: &Kept) -> Result<DockerConfig> {
         let found = PULL_SECRETS.iter().find_map(|(key, kind)| Some((key, kind, kept.data.get(*key)?)));
         let (key, kind, content) = found.ok_or_else(|| {
-            RegistryError::no_credentials(
+            oci_registry::no_credentials(
                 &format!("Secret {}", kept.id),
                 "it has neither `.dockerconfigjson` nor `.dockercfg`",
             )
@@ -153,7 +152,7 @@ impl SecretSource {
     }
 
     /// Pull secrets of a ServiceAccount that are not there are passed over, as the kubelet does.
-    fn of_account(&self, id: &Named) -> oci_registry::Result<PullSecrets> {
+    fn of_account(&self, id: &Named) -> Result<PullSecrets> {
         let secrets = &self.secrets;
         let changes = secrets.vault.changes();
         let names = secrets.accounts.get(id, changes, || secrets.vault.pull_secrets(id));
@@ -170,19 +169,19 @@ impl SecretSource {
 }
 
 impl CredentialSource for SecretSource {
-    fn find(&self, registry: &str, repository: &str) -> oci_registry::Result<Option<Credential>> {
+    fn find(&self, registry: &str, repository: &str) -> Result<Option<Credential>> {
         Ok(self.find_all(registry, repository)?.into_iter().next())
     }
 
-    fn find_all(&self, registry: &str, repository: &str) -> oci_registry::Result<Vec<Credential>> {
+    fn find_all(&self, registry: &str, repository: &str) -> Result<Vec<Credential>> {
         let read = |id: &Named| {
             let kept = self.secrets.secret(id).map_err(|error| self.missing(error.message()))?;
             kept.ok_or_else(|| self.missing("it does not exist"))
         };
         match &self.place {
-            Place::PullSecret(id) => self.pull_secret(&read(id)?)?.find_all(registry, repository),
-            Place::ServiceAccount(id) => self.of_account(id)?.find_all(registry, repository),
-            Place::Secret(SecretKey { secret, key }) => {
+            SecretReference::PullSecret(id) => self.pull_secret(&read(id)?)?.find_all(registry, repository),
+            SecretReference::ServiceAccount(id) => self.of_account(id)?.find_all(registry, repository),
+            SecretReference::Secret(SecretKey { secret, key }) => {
                 let kept = read(secret)?;
                 let text = kept.text(key).ok_or_else(|| self.missing("it has no such key"))?;
                 let credential = Credential::parse(text);
@@ -231,7 +230,7 @@ impl<K, V> fmt::Debug for Fresh<K, V> {
 }
 
 fn unusable(id: &Named, reason: &str) -> Error {
-    Error::input(format!("the Secret `{id}` cannot be used: {reason}")).caused_by(Cause::Credentials)
+    Error::invalid(format!("the Secret `{id}` cannot be used: {reason}")).with_kind(ErrorKind::Credentials)
 }
 
 #[cfg(test)]
@@ -298,8 +297,8 @@ mod tests {
         Named { namespace: "ns".to_owned(), name: name.to_owned() }
     }
 
-    fn key(name: &str, key: &str) -> Place {
-        Place::Secret(SecretKey { secret: named(name), key: key.to_owned() })
+    fn key(name: &str, key: &str) -> SecretReference {
+        SecretReference::Secret(SecretKey { secret: named(name), key: key.to_owned() })
     }
 
     fn secrets() -> (Arc<Cluster>, Arc<Secrets>) {
@@ -313,20 +312,20 @@ mod tests {
         let source = |place| SecretSource { secrets: Arc::clone(&secrets), place };
         let found = |place| source(place).find_all("quay.io", "team/app").unwrap();
         let (me, you) = (Credential::basic("me", "pw"), Credential::basic("you", "pw"));
-        assert_eq!(found(Place::PullSecret(named("json"))), std::slice::from_ref(&me));
-        assert_eq!(found(Place::PullSecret(named("legacy"))), std::slice::from_ref(&you));
+        assert_eq!(found(SecretReference::PullSecret(named("json"))), std::slice::from_ref(&me));
+        assert_eq!(found(SecretReference::PullSecret(named("legacy"))), std::slice::from_ref(&you));
         assert_eq!(found(key("plain", "login")), [Credential::basic("they", "pw")]);
         // One that fits better comes first, and one that is not there is passed over.
-        assert_eq!(found(Place::ServiceAccount(named("puller"))), [you.clone(), me]);
+        assert_eq!(found(SecretReference::ServiceAccount(named("puller"))), [you.clone(), me]);
         let reads = || cluster.reads.load(Ordering::Relaxed);
         let before = reads();
-        found(Place::PullSecret(named("json")));
+        found(SecretReference::PullSecret(named("json")));
         assert_eq!(reads(), before, "it was read a moment ago");
-        source(Place::PullSecret(named("json"))).forget(&you);
-        found(Place::PullSecret(named("json")));
+        source(SecretReference::PullSecret(named("json"))).forget(&you);
+        found(SecretReference::PullSecret(named("json")));
         assert_eq!(reads(), before + 1, "it may have been changed");
         cluster.changes.fetch_add(1, Ordering::Relaxed);
-        found(Place::PullSecret(named("json")));
+        found(SecretReference::PullSecret(named("json")));
         assert_eq!(reads(), before + 2, "it has been changed, or another one");
     }
 
@@ -334,15 +333,18 @@ mod tests {
     fn what_is_wrong_names_secret_and_key_and_nothing_in_it() {
         let (_, secrets) = secrets();
         for (place, want) in [
-            (Place::PullSecret(named("gone")), "`Secret ns/gone`: it does not exist"),
-            (Place::PullSecret(named("plain")), "`Secret ns/plain`: it has neither `.dockerconfigjson` nor"),
+            (SecretReference::PullSecret(named("gone")), "`Secret ns/gone`: it does not exist"),
             (
-                Place::PullSecret(named("damaged")),
+                SecretReference::PullSecret(named("plain")),
+                "`Secret ns/plain`: it has neither `.dockerconfigjson` nor",
+            ),
+            (
+                SecretReference::PullSecret(named("damaged")),
                 "`Secret ns/damaged#.dockerconfigjson`: it is no configuration",
             ),
             (key("plain", "none"), "`Secret ns/plain#none`: it has no such key"),
             (key("plain", "other"), "`Secret ns/plain#other`: it holds no `user:password`"),
-            (Place::ServiceAccount(named("none")), "`ServiceAccount ns/none`: it does not exist"),
+            (SecretReference::ServiceAccount(named("none")), "`ServiceAccount ns/none`: it does not exist"),
         ] {
             let source = SecretSource { secrets: Arc::clone(&secrets), place };
             let error = source.find("quay.io", "team/app").unwrap_err();
@@ -356,7 +358,7 @@ mod tests {
             (secrets.proxy(&named("proxy")).map(drop), "it has no `address`"),
         ] {
             let error = outcome.unwrap_err();
-            assert_eq!(error.cause(), Cause::Credentials);
+            assert_eq!(error.kind(), ErrorKind::Credentials);
             assert!(error.message().contains(want), "{error}");
         }
     }

@@ -3,6 +3,7 @@
 //! In: what a configuration says, the variables of this machine, and the cluster, if there is one. Out: sources; they are
 //! read when a registry asks for them. Refused: what is kept in a cluster, where there is none.
 
+use diagnostic::{Error, Result};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -13,11 +14,10 @@ use oci_registry::{
     CredentialVariable, DockerConfig, Limits, Secret, Surroundings,
 };
 
-use super::secrets::{Place, SecretSource, Secrets};
+use super::secrets::{SecretReference, SecretSource, Secrets};
 use super::{USER_AGENT, variable};
 use crate::cluster::Vault;
 use crate::config::{Credentials, Provider, Registry};
-use crate::error::{Error, Result};
 
 /// All sources, which clients share: what a cloud gave to one is good for the others.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Sources {
     pub(super) fn secrets(&self, shown: &dyn fmt::Display) -> Result<&Arc<Secrets>> {
         self.secrets.as_ref().ok_or_else(|| {
             let message = format!("`{shown}` is in a cluster, and no cluster is asked here");
-            Error::input(message)
+            Error::invalid(message)
                 .hint("keep the credentials in a variable or a file, or log in with `docker login`")
         })
     }
@@ -79,16 +79,22 @@ impl Sources {
             Credentials::File(path) => Arc::new(CredentialFile(path.into())),
             Credentials::DockerConfig(path) => Arc::new(DockerConfig::file(path.into())),
             Credentials::Command(command) => Arc::new(program(command, registry)?),
-            Credentials::PullSecret(name) => self.in_cluster(name, Place::PullSecret(name.0.clone()))?,
-            Credentials::Secret(key) => self.in_cluster(key, Place::Secret(key.clone()))?,
+            Credentials::PullSecret(name) => {
+                self.in_cluster(name, SecretReference::PullSecret(name.0.clone()))?
+            }
+            Credentials::Secret(key) => self.in_cluster(key, SecretReference::Secret(key.clone()))?,
             Credentials::ServiceAccount(name) => {
-                self.in_cluster(name, Place::ServiceAccount(name.0.clone()))?
+                self.in_cluster(name, SecretReference::ServiceAccount(name.0.clone()))?
             }
             Credentials::Provider(provider) => self.cloud(Some(*provider), registry.api.as_deref()),
         })
     }
 
-    fn in_cluster(&self, shown: &dyn fmt::Display, place: Place) -> Result<Arc<dyn CredentialSource>> {
+    fn in_cluster(
+        &self,
+        shown: &dyn fmt::Display,
+        place: SecretReference,
+    ) -> Result<Arc<dyn CredentialSource>> {
         let secrets = Arc::clone(self.secrets(shown)?);
         Ok(Arc::new(SecretSource { secrets, place }))
     }
@@ -109,7 +115,7 @@ impl Sources {
 
 fn program(command: &[String], registry: &Registry) -> Result<CredentialProgram> {
     let (program, arguments) =
-        command.split_first().ok_or_else(|| Error::input("a `command` for credentials needs a program"))?;
+        command.split_first().ok_or_else(|| Error::invalid("a `command` for credentials needs a program"))?;
     let program = CredentialProgram::new(program, arguments.iter().map(OsString::from).collect());
     Ok(match registry.credentials_expire {
         Some(lifetime) => program.lifetime(lifetime),

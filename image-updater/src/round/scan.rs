@@ -3,10 +3,10 @@
 //!
 //! In: the names of all tags, and which of them do not count. Out: the sum.
 
+use diagnostic::Result;
 use std::fmt::Write as _;
 
 use crate::criteria::{Criteria, TagPattern};
-use crate::error::Result;
 use crate::filter::Filters;
 
 /// So many tags are named.

@@ -3,6 +3,7 @@
 //! In: what is configured of it, the texts of files, and what was chosen. Out: what stands in them, and the new texts:
 //! everywhere or nowhere. Refused: files and places that are not there, unless they may be made.
 
+use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 
 use cosign::Verified;
@@ -14,7 +15,6 @@ use crate::change::{Change, Edit, Version as Changed};
 use crate::choose::Rules;
 use crate::decision::{Decision, Standing as Verdict};
 use crate::edit::{self, Paths, Policy, Request, Source, Standing, TARGETS, Target, Version};
-use crate::error::{Error, Result};
 use crate::files::{Files, is_pattern};
 use crate::policy::DIGEST;
 use crate::work::{OwnerKind, Running, Spot, Update};
@@ -66,13 +66,13 @@ pub(super) struct Sought<'b> {
     pub(super) rules: Rules,
     pub(super) repository: Repository,
     pub(super) pins_digest: bool,
-    places: Vec<Place<'b>>,
+    places: Vec<WriteTarget<'b>>,
     /// What stands in them.
     standing: Vec<Standing>,
 }
 
 /// One file of a spot.
-struct Place<'b> {
+struct WriteTarget<'b> {
     target: &'static Target,
     spot: &'b Spot,
     path: String,
@@ -97,11 +97,11 @@ impl<'b> Sought<'b> {
                     Ok(Some(text)) => text,
                     Ok(None) if target.creates_file && spot.creates => "",
                     Ok(None) if update.running == Running::Nothing => continue,
-                    Ok(None) => return Err(Error::input(format!("there is no file `{path}`"))),
+                    Ok(None) => return Err(Error::invalid(format!("there is no file `{path}`"))),
                     Err(error) => return Err(texts.hinted(error, target, &path)),
                 };
                 let standing = edit::current(target, &Source { path: &path, text }, &request)?;
-                places.push(Place { target, spot, path, request: request.clone(), standing });
+                places.push(WriteTarget { target, spot, path, request: request.clone(), standing });
             }
         }
         let standing = places.iter().flat_map(|place| place.standing.clone()).collect();
@@ -253,9 +253,8 @@ impl<'b> Sought<'b> {
                 edit::Outcome::NotThere if is_pattern(&place.spot.path) => {}
                 edit::Outcome::NotThere => {
                     let message = format!("`{}` has no place for `{}`", place.path, self.update.image);
-                    return Err(
-                        Error::input(message).hint("check the target, or let it be made with `create: true`")
-                    );
+                    return Err(Error::invalid(message)
+                        .hint("check the target, or let it be made with `create: true`"));
                 }
                 edit::Outcome::Right => is_there = true,
                 edit::Outcome::Changed(text) => {
@@ -277,16 +276,16 @@ impl<'b> Sought<'b> {
             return Ok(edits);
         }
         let spots: Vec<String> = self.update.spots.iter().map(|spot| format!("`{}`", spot.path)).collect();
-        Err(Error::input(format!("`{}` is nowhere in {}", self.update.image, spots.join(", "))))
+        Err(Error::invalid(format!("`{}` is nowhere in {}", self.update.image, spots.join(", "))))
     }
 }
 
 fn request(spot: &Spot, version: &Version) -> Result<(&'static Target, Request)> {
     let target = TARGETS.iter().find(|target| target.name == spot.kind);
-    let target = target.ok_or_else(|| Error::input(format!("there is no target `{}`", spot.kind)))?;
+    let target = target.ok_or_else(|| Error::invalid(format!("there is no target `{}`", spot.kind)))?;
     let path = |text: &Option<String>| -> Result<Option<yamledit::Path>> {
         let parsed = text.as_deref().map(yamledit::Path::parse).transpose();
-        parsed.map_err(|error| Error::input(error.message()))
+        parsed.map_err(|error| Error::invalid(error.message()))
     };
     let paths = Paths {
         tag: path(&spot.paths.tag)?,

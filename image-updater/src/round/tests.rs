@@ -1,5 +1,6 @@
 //! Rounds over files in memory, by recorded tags.
 
+use diagnostic::Result;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
@@ -9,7 +10,6 @@ use oci_registry::Repository;
 use super::{Outcome, Plan, Round};
 use crate::change::Change;
 use crate::config::Config;
-use crate::error::Result;
 use crate::files::Files;
 use crate::look::Look;
 use crate::tags::from_json;

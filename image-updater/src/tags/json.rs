@@ -3,6 +3,7 @@
 //! Out: the tags in the order of the list. Refused: fields of other names, times, digests, platforms and tags that are
 //! none, a tag that is there twice. `null` and an empty time or digest mean that it is not known.
 
+use diagnostic::{Error, Location, Result};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -13,7 +14,6 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::{Child, Tag};
-use crate::error::{Error, Place, Result};
 
 /// Reads tags; `path` is what errors name.
 ///
@@ -33,8 +33,8 @@ fn misread(error: &serde_json::Error, text: &str, path: &str) -> Error {
     let before = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().as_bytes();
     // A column there is the number of bytes that were read.
     let column = String::from_utf8_lossy(&before[..byte.min(before.len())]).chars().count().max(1);
-    let place = Place { path: path.to_owned(), line: line.max(1), column };
-    Error::input(format!("cannot read the list of tags: {message}"))
+    let place = Location::at_line(path, text, line.max(1), column);
+    Error::invalid(format!("cannot read the list of tags: {message}"))
         .at(place)
         .hint("it is a JSON list of tags: texts, or objects with `tag`, `created`, `digest`, `platforms`, `children`")
 }
@@ -214,9 +214,9 @@ mod tests {
             ("", 1, 1..=1),
         ] {
             let error = from_json(text, "tags.json").unwrap_err();
-            let place = error.place().unwrap();
-            assert_eq!((place.path.as_str(), place.line), ("tags.json", line), "{text}");
-            assert!(columns.contains(&place.column), "{text}: {place}");
+            let place = error.location().unwrap();
+            assert_eq!((place.path(), place.line_column().0), ("tags.json", line), "{text}");
+            assert!(columns.contains(&place.line_column().1), "{text}: {place}");
         }
     }
 }

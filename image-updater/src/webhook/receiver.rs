@@ -1,5 +1,6 @@
 //! From a request to news: who it is from, whether that is so, and what it says.
 
+use diagnostic::Result;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -15,7 +16,6 @@ use super::proof::{check_head, check_whole};
 use super::repeats::{Mark, Repeats};
 use super::secrets::{SecretPlace, SecretSource};
 use super::{KINDS, Kind, Letter, Malformed, News};
-use crate::error::Result;
 
 /// Where Argo CD Image Updater is told, and so are we.
 const PATH: &str = "/webhook";

@@ -3,6 +3,7 @@
 //! In: `env:NAME` or `file:PATH`. Out: what is there. A file is read whenever a sender is to prove itself, so that a
 //! Secret that is mounted may change; one that is gone or empty lets nobody in.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
@@ -10,8 +11,6 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use oci_registry::Secret;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// More than any key has.
 const MAX_SECRET: u64 = 64 << 10;
@@ -35,11 +34,11 @@ impl SecretPlace {
             Self::Variable(name) => variable(name)
                 .filter(|value| !value.is_empty())
                 .map(|value| SecretSource::Value(Secret::new(value.into_bytes())))
-                .ok_or_else(|| Error::input(format!("there is no secret in the variable `{name}`"))),
+                .ok_or_else(|| Error::invalid(format!("there is no secret in the variable `{name}`"))),
             Self::File(path) => {
                 let secret = read(path).map_err(|error| Error::io("read", path, &error))?;
                 if secret.expose().is_empty() {
-                    return Err(Error::input(format!("there is no secret in `{}`", path.display())));
+                    return Err(Error::invalid(format!("there is no secret in `{}`", path.display())));
                 }
                 Ok(SecretSource::File(path.clone()))
             }

@@ -377,7 +377,7 @@ mod tests {
             error.to_string(),
             "c.yaml:1:1: unknown field `commonLabel` in a transformer configuration"
         );
-        assert_eq!(error.help(), Some("did you mean `commonLabels`?"));
+        assert_eq!(error.get_hint(), Some("did you mean `commonLabels`?"));
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn behavior(object: &Object<'_>, cx: &Context<'_>) -> Result<Behavior> {
             if !other.is_empty() {
                 let span = object.field("behavior").map_or(object.span(), |node| node.span);
                 let message = format!("there is no behavior `{other}`, so it counts as `create`");
-                let warning = Warning::new(Code::OptionWithoutEffect, message, span);
+                let warning = Warning::new(Code::OptionWithoutEffect, message).at(span);
                 cx.push_warning(match closest(other, NAMES.into_iter()) {
                     Some(meant) => warning.hint(format!("did you mean `{meant}`?")),
                     None => warning.hint("it is one of create, replace, merge"),

@@ -22,7 +22,7 @@ use crate::merge::strategic;
 use crate::read;
 use crate::resource::Resource;
 use crate::target::Target;
-use crate::world::{Chart, ChartError, ChartInflator, RemoteChart, Values};
+use crate::world::{Chart, ChartInflator, RemoteChart, Values};
 
 pub(crate) const BUILTIN: Builtin = Builtin { kind: "HelmChartInflationGenerator", from_fields, from_config };
 
@@ -175,9 +175,9 @@ impl HelmChartGenerator {
             .world
             .files
             .read(path)
-            .map_err(|error| self.failed(format!("cannot read `{name}`: {error}")))?;
+            .map_err(|error| self.failed(Error::invalid(format!("cannot read `{name}`: {error}"))))?;
         let text = yamltree::decode(&bytes, yamltree::SourceId::MAX)
-            .map_err(|error| self.failed(format!("{name}: {error}")))?;
+            .map_err(|error| self.failed(Error::from(error).prefix(name.as_str())))?;
         Ok(Values { name, text: text.into() })
     }
 
@@ -220,12 +220,8 @@ impl HelmChartGenerator {
         }
     }
 
-    fn failed(&self, error: impl Into<ChartError>) -> Error {
-        let error: ChartError = error.into();
-        let is_placed = error.place.is_some();
-        let error = Error::from(error);
-        let error = if is_placed { error } else { error.at(self.args.span) };
-        error.via(format!("in the chart `{}`", self.args.name), self.args.span)
+    fn failed(&self, error: Error) -> Error {
+        error.at(self.args.span).via(format!("in the chart `{}`", self.args.name), self.args.span)
     }
 }
 
@@ -256,20 +252,20 @@ mod tests {
     use crate::options::Options;
     use crate::output::Output;
     use crate::testing::build_with_charts;
-    use crate::world::{Chart, ChartError, ChartInflator, Inflated, RemoteChart};
+    use crate::world::{Chart, ChartInflator, Inflated, RemoteChart};
 
     /// Shows what it is asked for in place of manifests.
     struct Mirror;
 
     impl ChartInflator for Mirror {
-        fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, ChartError> {
+        fn pull(&self, chart: &RemoteChart<'_>) -> Result<PathBuf, Error> {
             match chart.version {
-                Some("9") => Err("no such version".to_owned().into()),
+                Some("9") => Err(Error::invalid("no such version")),
                 version => Ok(format!("/pulled/{}-{}", chart.name, version.unwrap_or("newest")).into()),
             }
         }
 
-        fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated, ChartError> {
+        fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated, Error> {
             let values: Vec<_> =
                 chart.values.iter().map(|values| format!("{}: {:?}", values.name, values.text)).collect();
             let Chart { release_name, namespace, kube_version, include_crds, .. } = chart;

@@ -119,7 +119,7 @@ fn warn_about_losses(new: &Resource, old: &Resource, cx: &Context<'_>) {
                 "change the resource with a patch instead".to_owned(),
             ),
         };
-        cx.push_warning(Warning::new(Code::Ignored, message, new.span()).hint(hint));
+        cx.push_warning(Warning::new(Code::Ignored, message).at(new.span()).hint(hint));
     }
 }
 

@@ -56,7 +56,7 @@ impl PairSources {
     pub(super) fn warn_about_deprecated_env(&self, cx: &Context<'_>) {
         if let Some(env) = &self.env {
             let message = "`env` has no effect in the configuration of a plugin";
-            let warning = Warning::new(Code::OptionWithoutEffect, message, env.span);
+            let warning = Warning::new(Code::OptionWithoutEffect, message).at(env.span);
             cx.push_warning(warning.hint("use `envs`"));
         }
     }
@@ -88,7 +88,7 @@ impl Data<'_, '_> {
     fn add(&mut self, key: &str, bytes: Arc<[u8]>, span: Span) -> Result<()> {
         if !is_kubernetes_key(key) {
             let message = format!("Kubernetes refuses the key `{key}`");
-            let warning = Warning::new(Code::GeneratedKey, message, span);
+            let warning = Warning::new(Code::GeneratedKey, message).at(span);
             self.cx.push_warning(warning.hint("a key consists of letters, digits, `-`, `_` and `.`"));
         }
         match self.values.entry(key.to_owned()) {
@@ -148,7 +148,7 @@ impl Data<'_, '_> {
             Some((name, value)) => self.add(name, value.as_bytes().into(), span),
             None => {
                 let message = format!("`{line}` has no `=` and becomes an empty value");
-                let warning = Warning::new(Code::GeneratedKey, message, span);
+                let warning = Warning::new(Code::GeneratedKey, message).at(span);
                 self.cx
                     .push_warning(warning.hint("it is not taken from the environment; write `NAME=value`"));
                 self.add(line, Arc::default(), span)

@@ -265,7 +265,7 @@ impl<'s> Merge<'s> {
     }
 
     fn warn(&mut self, code: Code, sentence: impl Into<String>, span: yamltree::Span) {
-        self.warnings.push(Warning::new(code, sentence, span));
+        self.warnings.push(Warning::new(code, sentence).at(span));
     }
 }
 

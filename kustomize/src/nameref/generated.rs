@@ -86,7 +86,7 @@ impl Search<'_> {
             generated.kind(),
             generated.name()
         );
-        let warning = Warning::new(Code::UnrewrittenReference, sentence, node.span);
+        let warning = Warning::new(Code::UnrewrittenReference, sentence).at(node.span);
         self.cx.push_warning(warning.hint(
             "name the field in `nameReference` of a file in `configurations`, or set `disableNameSuffixHash`",
         ));

@@ -179,7 +179,7 @@ impl Update<'_, '_> {
         }
         let names: Vec<String> = possible.iter().map(|resource| format!("`{}`", resource.name())).collect();
         let sentence = format!("`{old}` could mean {}, and was left as it is", names.join(" or "));
-        let warning = Warning::new(Code::AmbiguousReference, sentence, node.span);
+        let warning = Warning::new(Code::AmbiguousReference, sentence).at(node.span);
         self.cx.push_warning(warning.hint("write the name that is meant"));
     }
 }

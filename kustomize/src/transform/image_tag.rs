@@ -142,14 +142,16 @@ impl ImageEntry {
         if !outcome.is_matched {
             let sentence = format!("no image is named `{}`", self.name);
             cx.push_warning(
-                Warning::new(Code::ImageWithoutMatch, sentence, self.span)
+                Warning::new(Code::ImageWithoutMatch, sentence)
+                    .at(self.span)
                     .hint("the name is everything before the tag, registry and all"),
             );
         }
         if let Some(image) = &outcome.doubled {
             let sentence = format!("the suffix `{}` is appended more than once: `{image}`", self.tag_suffix);
             cx.push_warning(
-                Warning::new(Code::TagSuffixTwice, sentence, self.span)
+                Warning::new(Code::TagSuffixTwice, sentence)
+                    .at(self.span)
                     .hint("Kustomize does so too; `newTag` sets a tag once"),
             );
         }

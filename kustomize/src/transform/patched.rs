@@ -58,7 +58,7 @@ impl StrategicPatch {
             let text = entry.value.text().unwrap_or_default();
             if is_null(&entry.value) {
                 let sentence = format!("the null deletes nothing here; it sets the text `{text}`");
-                let warning = Warning::new(Code::Ignored, sentence, entry.value.span);
+                let warning = Warning::new(Code::Ignored, sentence).at(entry.value.span);
                 cx.push_warning(warning.hint("a patch without `target` and `options` can delete it"));
             }
             entry.value = Node::string(text).with_style(new_style(text)).at(entry.value.span);
@@ -109,7 +109,7 @@ impl<'m> Patched<'m> {
         selected.retain(|position| !self.deleted.contains(position));
         if selected.is_empty() {
             let warning =
-                Warning::new(Code::PatchWithoutTarget, "the target selects no resource", selector.span());
+                Warning::new(Code::PatchWithoutTarget, "the target selects no resource").at(selector.span());
             cx.push_warning(match self.near(selector) {
                 Some(hint) => warning.hint(hint),
                 None => warning,
@@ -176,7 +176,7 @@ impl<'m> Patched<'m> {
                 patch.apply(&mut resource.node).map_err(|error| error.via("for this resource", place))?;
             for span in inexact {
                 let sentence = "the number loses its last digits, because a JSON patch touches the resource";
-                let warning = Warning::new(Code::PrecisionLost, sentence, span);
+                let warning = Warning::new(Code::PrecisionLost, sentence).at(span);
                 cx.push_warning(warning.hint("quote it, or use a strategic merge patch"));
             }
             set_annotations_anew(&mut resource.node);

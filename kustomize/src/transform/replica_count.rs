@@ -129,6 +129,6 @@ mod tests {
             error.to_string(),
             format!("kustomization.yaml:2:12: no resource named `wep` can have replicas ({kinds})")
         );
-        assert_eq!(error.help(), Some("did you mean `web`?"));
+        assert_eq!(error.get_hint(), Some("did you mean `web`?"));
     }
 }

@@ -74,10 +74,10 @@ fn beside(working_directory: &Path, root: &Path, files: &dyn Files) -> Option<Pa
 fn read(path: &Path, files: &dyn Files) -> Result<Text> {
     let shown = files.display(path);
     let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real)).map_err(|error| {
-        Error::new(ErrorKind::Input, format!("cannot read the context `{shown}`: {error}"))
+        Error::new(ErrorKind::Invalid, format!("cannot read the context `{shown}`: {error}"))
     })?;
     let text = String::from_utf8(bytes.to_vec())
-        .map_err(|_| Error::new(ErrorKind::Input, format!("the context `{shown}` is no text")))?;
+        .map_err(|_| Error::new(ErrorKind::Invalid, format!("the context `{shown}` is no text")))?;
     Ok(Text::new(&shown, &text))
 }
 

@@ -53,7 +53,7 @@ impl Discovery {
             return Ok(());
         }
         let message = format!("`{}` has no Application", files.display(path));
-        Err(Error::new(ErrorKind::Input, message)
+        Err(Error::new(ErrorKind::Invalid, message)
             .hint("an Application has `apiVersion: argoproj.io/v1alpha1` and `kind: Application`"))
     }
 
@@ -114,7 +114,7 @@ impl Discovery {
                 .iter()
                 .any(|field| spec.is_some_and(|spec| spec.get(field).is_some()));
             if passes_fragments && !has_source {
-                let place = object.place().map_or_else(String::new, |place| place.location());
+                let place = object.place().map_or_else(String::new, |place| place.to_string());
                 self.fragments.push(place);
                 continue;
             }
@@ -137,11 +137,12 @@ fn contains(bytes: &[u8], word: &[u8]) -> bool {
 fn read(path: &Path, real: &Path, files: &dyn Files) -> Result<Arc<Source>> {
     let name = files.display(path);
     let bytes = files.read(real).map_err(|error| unreadable(path, &error, files))?;
-    let text = yamltree::decode(&bytes, 0)
-        .map_err(|error| Error::new(ErrorKind::Input, format!("`{name}` is no text: {}", error.message())))?;
+    let text = yamltree::decode(&bytes, 0).map_err(|error| {
+        Error::new(ErrorKind::Invalid, format!("`{name}` is no text: {}", error.message()))
+    })?;
     Ok(Arc::new(Source { name, text: Arc::from(text.as_ref()) }))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error, files: &dyn Files) -> Error {
-    Error::new(ErrorKind::Input, format!("cannot read `{}`: {error}", files.display(path)))
+    Error::new(ErrorKind::Invalid, format!("cannot read `{}`: {error}", files.display(path)))
 }

@@ -71,7 +71,8 @@ fn completed(engines: &Engines<'_>, folder: &Path, repository: &Path, loaded: &L
         .map(|manager| manager.within(engines.files(), repository))
         .and_then(|manager| manager.charts(&mut |_| {}))
         .map_err(|error| {
-            error.step(format!("while fetching what the chart `{}` depends on", loaded.chart.metadata.name))
+            error
+                .context(format!("while fetching what the chart `{}` depends on", loaded.chart.metadata.name))
         })?;
     let mut chart = loaded.chart.clone();
     let is_fetched = |known: &Chart| fetched.iter().any(|new| new.metadata.name == known.metadata.name);
@@ -115,7 +116,7 @@ impl<'r> SourceEngines<'r> {
             let files = self.engines.files();
             let read = files.resolve(path).and_then(|(real, _)| files.read(&real));
             read.map(|bytes| bytes.to_vec()).map_err(|error| {
-                Error::new(ErrorKind::Input, format!("cannot read `{}`: {error}", files.display(path)))
+                Error::new(ErrorKind::Invalid, format!("cannot read `{}`: {error}", files.display(path)))
             })
         };
         match names.get(name) {
@@ -128,13 +129,7 @@ impl<'r> SourceEngines<'r> {
     }
 
     fn fetch(&self, url: &str) -> Result<Vec<u8>> {
-        let fetched = self.engines.remotes().file(url).map_err(|error| {
-            let refused = Error::new(ErrorKind::Input, error.message);
-            match error.hint {
-                Some(hint) => refused.hint(hint),
-                None => refused,
-            }
-        })?;
+        let fetched = self.engines.remotes().file(url)?;
         Ok(fetched.to_vec())
     }
 }
@@ -196,7 +191,7 @@ impl argocd::application::Engines for SourceEngines<'_> {
         };
         // There is no such flag here, and the place is shown.
         let rendered = self.engines.helm(&loaded, &user, &release, warnings);
-        let rendered = rendered.map_err(|error| error.without(DEBUG_ADVICE))?;
+        let rendered = rendered.map_err(|error| error.without_end(DEBUG_ADVICE))?;
         let selection = Selection { crds: request.include_crds, hooks: true, tests: !request.skip_tests };
         let inputs = |root| Inputs {
             root,
@@ -281,7 +276,7 @@ fn asked(request: &KustomizationRequest) -> Result<Options> {
     let parsed = BuildOptions::try_parse_from(&request.options).map_err(|error| {
         let message = error.to_string();
         let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Error::new(ErrorKind::Input, format!("the setting `kustomize.buildOptions`: {first}"))
+        Error::new(ErrorKind::Invalid, format!("the setting `kustomize.buildOptions`: {first}"))
             .hint("it has flags of `kustomize build`")
     })?;
     config::check_build_flags(&parsed.flags)?;
@@ -294,7 +289,7 @@ fn permitted(asked: Options, operator: &Options) -> Result<Options> {
         asked.enable_alpha_plugins || asked.enable_exec || !asked.function_environment.is_empty();
     if runs_programs && !(operator.enable_alpha_plugins && operator.enable_exec) {
         let message = "the author of an Application cannot have programs run";
-        return Err(Error::new(ErrorKind::Input, message)
+        return Err(Error::new(ErrorKind::Invalid, message)
             .hint("`--enable-alpha-plugins` and `--enable-exec` are for the plugin's own command line"));
     }
     let mut options = operator.clone();

@@ -91,7 +91,7 @@ impl Fleet {
                 let name = &self.members[begin].application.name.value;
                 let message =
                     format!("Applications that make Applications nest deeper than {MAX_LEVELS}, at `{name}`");
-                self.errors.push(Error::new(ErrorKind::Input, message));
+                self.errors.push(Error::new(ErrorKind::Invalid, message));
                 self.members.truncate(begin);
                 return Ok(());
             }
@@ -147,7 +147,7 @@ impl Fleet {
             let generated = renderer.generate(&set);
             let name = format!("the ApplicationSet {}", set.name());
             self.errors.extend(
-                generated.errors.into_iter().map(|error| Error::from(error).step(format!("in {name}"))),
+                generated.errors.into_iter().map(|error| Error::from(error).context(format!("in {name}"))),
             );
             self.warnings.extend(generated.warnings);
             let parent = parent.map_or_else(|| name.clone(), |parent| format!("{name} of {parent}"));
@@ -165,7 +165,7 @@ impl Fleet {
             self.sets.push((set, parent));
         } else if parent.is_none() {
             let message = format!("there are two ApplicationSets `{}`", set.name());
-            self.errors.push(Error::new(ErrorKind::Input, message).at(set.place()));
+            self.errors.push(Error::new(ErrorKind::Invalid, message).at(set.place()));
         }
     }
 
@@ -181,7 +181,7 @@ impl Fleet {
         if first.specification() != specification(&object) {
             let from = match (&first.parent, first.object.place()) {
                 (Some(parent), _) => format!("`{parent}` renders to"),
-                (None, Some(place)) => format!("{} has", place.location()),
+                (None, Some(place)) => format!("{} has", place.to_string()),
                 (None, None) => "another file has".to_owned(),
             };
             self.notices.push(format!(
@@ -216,11 +216,11 @@ impl Member {
 
     fn twin(&self, other: &Application) -> Error {
         let name = &other.name;
-        let error = Error::new(ErrorKind::Input, format!("there are two Applications `{}`", name.value))
+        let error = Error::new(ErrorKind::Invalid, format!("there are two Applications `{}`", name.value))
             .at(other.place(name.span));
         match self.application.place(self.application.name.span) {
             Some(place) => {
-                let place = place.location();
+                let place = place.to_string();
                 error.hint(format!("the other is at {place}: remove one, or give it another name"))
             }
             None => error.hint("give one of them another name"),

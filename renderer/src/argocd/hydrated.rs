@@ -61,7 +61,8 @@ impl Layout {
             Some(sync) => (sync.path.value.as_str(), sync.path.span),
             None => (name.as_str(), application.name.span),
         };
-        let refuse = |message: String| Err(Error::new(ErrorKind::Input, message).at(application.place(span)));
+        let refuse =
+            |message: String| Err(Error::new(ErrorKind::Invalid, message).at(application.place(span)));
         let mut path = PathBuf::new();
         for component in Path::new(text).components() {
             match component {

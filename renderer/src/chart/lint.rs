@@ -59,7 +59,7 @@ impl Linting<'_> {
             let file = path.join(CHART);
             let sentence =
                 format!("unable to check Chart.yaml file in chart: stat {}: {reason}", file.display());
-            Error::new(ErrorKind::Input, sentence)
+            Error::new(ErrorKind::Invalid, sentence)
         })?;
         let optional = |name: &str| read(&path.join(name)).ok();
         let found = |name: &str| match fs::metadata(path.join(name)) {
@@ -77,16 +77,16 @@ impl Linting<'_> {
             templates: found("templates"),
             crds: found("crds"),
             chart: charts::load(path, HelmVersion::V4, warnings)
-                .map_err(|error| helm_lite::Error::invalid(error.message())),
+                .map_err(|error| Error::invalid(error.message())),
         }))
     }
 
     fn archive(&self, path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Message>> {
         let refuse =
-            |reason: String| Error::new(ErrorKind::Input, format!("unable to extract tarball: {reason}"));
+            |reason: String| Error::new(ErrorKind::Invalid, format!("unable to extract tarball: {reason}"));
         let name = path.to_string_lossy();
         let bytes = read_at_most(path, archive::MAX_CHART_SIZE).map_err(|error| {
-            Error::new(ErrorKind::Input, format!("unable to open tarball: {name}: {error}"))
+            Error::new(ErrorKind::Invalid, format!("unable to open tarball: {name}: {error}"))
         })?;
         let files = archive::files(&bytes).map_err(refuse)?;
         let file = |name: &str| files.iter().find(|file| file.name == name).map(|file| &*file.data);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use helm_lite::{HelmVersion, Origin};
 use kustomize::{History, TextPlaces};
-use yamltree::{Place, Source, Span};
+use yamltree::{Location, Source, Span};
 
 use super::Values;
 use crate::charts::Loaded;
@@ -135,10 +135,10 @@ impl ChartPlaces {
 }
 
 impl TextPlaces for ChartPlaces {
-    fn place(&self, start: u32, end: u32) -> Option<Place> {
+    fn place(&self, start: u32, end: u32) -> Option<Location> {
         let span = self.find(start, end)?;
         let source = self.sources.get(span.source as usize)?;
-        Some(Place { source: Arc::clone(source), span })
+        Some(Location { source: Arc::clone(source), span })
     }
 }
 

@@ -113,7 +113,7 @@ impl<'t> Text<'t> {
             }
             if !found {
                 return Err(Error::new(
-                    ErrorKind::Input,
+                    ErrorKind::Invalid,
                     format!("could not find template {wanted} in chart"),
                 ));
             }

@@ -128,7 +128,7 @@ fn named(name: &str, folders: &[&Path], searched: &mut Vec<Vec<Found>>, files: &
         }
     }
     let error = Error::new(
-        ErrorKind::Input,
+        ErrorKind::Invalid,
         format!("there is no file `{name}`, and no Application of that name in the repository"),
     );
     let known = searched.iter().flatten().map(|found| found.application.name.value.as_str());
@@ -167,11 +167,11 @@ fn refuse_twins(found: &[Found]) -> Result<()> {
 /// That two Applications have one name.
 fn twins(first: &Found, second: &Found) -> Error {
     let name = &second.application.name;
-    let error = Error::new(ErrorKind::Input, format!("there are two Applications `{}`", name.value))
+    let error = Error::new(ErrorKind::Invalid, format!("there are two Applications `{}`", name.value))
         .at(second.application.place(name.span));
     match first.application.place(first.application.name.span) {
         Some(place) => {
-            error.hint(format!("the other is at {}: remove one, or give it another name", place.location()))
+            error.hint(format!("the other is at {}: remove one, or give it another name", place.to_string()))
         }
         None => error.hint("give one of them another name"),
     }

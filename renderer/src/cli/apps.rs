@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     };
     let members: Vec<&Member> = fleet.members.iter().filter(is_wanted).collect();
     if members.is_empty() && errors.is_empty() && unaffected.is_empty() {
-        return Err(Error::new(ErrorKind::Input, "there is no such Application")
+        return Err(Error::new(ErrorKind::Invalid, "there is no such Application")
             .hint("name the folders with Applications, or the charts and kustomizations that make them as Applications"));
     }
     let mut good: Vec<(&Member, &Rendered)> = Vec::with_capacity(members.len());
@@ -305,7 +305,7 @@ fn as_json(members: &[&Member], good: &[(&Member, &Rendered)]) -> Result<String>
                 "namespace": application.destination.namespace,
             },
             "parent": member.parent,
-            "place": application.place(application.name.span).map(|place| place.location()),
+            "place": application.place(application.name.span).map(|place| place.to_string()),
             "sources": sources,
             "error": error.map(ToString::to_string),
         });

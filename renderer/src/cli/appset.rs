@@ -100,8 +100,8 @@ pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
         }
         if let Some(warning) = generated.warnings.first().filter(|_| arguments.strict) {
             failed = true;
-            let error = Error::new(ErrorKind::Input, "there are warnings, and `--strict` allows none");
-            reporter.application_set_error(&error.at(warning.place.clone()), name);
+            let error = Error::new(ErrorKind::Invalid, "there are warnings, and `--strict` allows none");
+            reporter.application_set_error(&error.at(warning.location.clone()), name);
         }
         applications.extend(generated.applications);
     }
@@ -126,8 +126,8 @@ fn refuse_twins(applications: &[Object]) -> Result<()> {
         let name = instance_name(application.namespace(), application.name());
         if let Some(first) = seen.insert(name, application) {
             let sentence = format!("two ApplicationSets generate an Application `{}`", application.name());
-            let error = Error::new(ErrorKind::Input, sentence).at(application.place());
-            let first = first.place().map(|place| format!("the other is at {}", place.location()));
+            let error = Error::new(ErrorKind::Invalid, sentence).at(application.place());
+            let first = first.place().map(|place| format!("the other is at {place}"));
             return Err(error.hint(first.unwrap_or_default()));
         }
     }
@@ -143,15 +143,16 @@ fn read_sets(disk: &Disk, path: &Path) -> Result<Vec<Object>> {
     sets.retain(appset::is_application_set);
     if sets.is_empty() {
         let sentence = format!("`{}` has no ApplicationSet", source.name);
-        return Err(Error::new(ErrorKind::Input, sentence)
+        return Err(Error::new(ErrorKind::Invalid, sentence)
             .hint("an ApplicationSet has `apiVersion: argoproj.io/v1alpha1` and `kind: ApplicationSet`"));
     }
     Ok(sets)
 }
 
 fn read_file(disk: &Disk, path: &Path) -> Result<String> {
-    let cannot =
-        |reason: String| Error::new(ErrorKind::Input, format!("cannot read `{}`: {reason}", path.display()));
+    let cannot = |reason: String| {
+        Error::new(ErrorKind::Invalid, format!("cannot read `{}`: {reason}", path.display()))
+    };
     let (real, _) = disk.resolve(path).map_err(|error| cannot(error.to_string()))?;
     let bytes = disk.read(&real).map_err(|error| cannot(error.to_string()))?;
     let text = yamltree::decode(&bytes, 0).map_err(|error| cannot(error.message().to_owned()))?;
@@ -162,6 +163,6 @@ fn read_standard_input() -> Result<String> {
     let mut text = String::new();
     // One byte more than is allowed shows that there are more.
     let read = io::stdin().lock().take(MAX_FILE + 1).read_to_string(&mut text);
-    read.map_err(|error| Error::new(ErrorKind::Input, format!("cannot read standard input: {error}")))?;
+    read.map_err(|error| Error::new(ErrorKind::Invalid, format!("cannot read standard input: {error}")))?;
     Ok(text)
 }

@@ -133,7 +133,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         }
     }
     if review.has_failed() {
-        reporter.fail(ErrorKind::Input);
+        reporter.fail(ErrorKind::Invalid);
     } else if arguments.exit_code && !review.is_empty() {
         reporter.end_with(DIFFERENT);
     }

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use kustomize::History;
 use serde_json::{Value as Json, json};
 use vfs::{Disk, FileKind, Files};
-use yamltree::Place;
+use yamltree::Location;
 
 use super::flags::BuildFlags;
 use super::helm::values::ValueFlags;
@@ -217,14 +217,14 @@ impl<'w> Wanted<'w> {
                 };
                 let names = several.iter().map(named).collect::<Vec<_>>().join(", ");
                 let sentence = format!("there is more than one {}/{}", self.kind, self.name);
-                Err(Error::new(ErrorKind::Input, sentence).hint(format!("say which: {names}")))
+                Err(Error::new(ErrorKind::Invalid, sentence).hint(format!("say which: {names}")))
             }
         }
     }
 
     fn missing(&self, objects: &[Object], target: &Path) -> Error {
         let sentence = format!("`{}` has no {}/{}", target.display(), self.kind, self.name);
-        let error = Error::new(ErrorKind::Input, sentence);
+        let error = Error::new(ErrorKind::Invalid, sentence);
         let of_kind = |object: &&Object| object.kind().eq_ignore_ascii_case(self.kind);
         let mut all: Vec<String> = objects.iter().filter(of_kind).map(ToString::to_string).collect();
         if all.is_empty() {
@@ -249,7 +249,7 @@ fn chain(object: &str, field: &Field) -> String {
         let place = location(link.place.as_ref());
         let _ = write!(text, "{place:places$}  {:steps$}  {}", link.step, cut(&link.value));
         if let Some(by) = &link.by {
-            let _ = write!(text, "  (by {})", by.location());
+            let _ = write!(text, "  (by {})", by.to_string());
         }
         text.push('\n');
         let Some(line) = &link.line else { continue };
@@ -257,7 +257,7 @@ fn chain(object: &str, field: &Field) -> String {
         for value in &line.values {
             let _ = write!(text, "    {}", value.expression);
             if let Some(through) = &value.through {
-                let _ = write!(text, "  (in {})", through.location());
+                let _ = write!(text, "  (in {})", through.to_string());
             }
             text.push('\n');
             if value.changes.is_empty() {
@@ -328,14 +328,14 @@ fn item(indent: &str, dashes: &mut String, text: &str) -> String {
 fn note(field: &Field) -> String {
     let Some(last) = field.chain.last() else { return "-".to_owned() };
     match &last.place {
-        Some(place) if matches!(last.step.as_str(), "file" | "resources" | "template") => place.location(),
-        Some(place) => format!("{} ({})", place.location(), last.step),
+        Some(place) if matches!(last.step.as_str(), "file" | "resources" | "template") => place.to_string(),
+        Some(place) => format!("{} ({})", place.to_string(), last.step),
         None => last.step.clone(),
     }
 }
 
-fn location(place: Option<&Place>) -> String {
-    place.map_or_else(|| "-".to_owned(), Place::location)
+fn location(place: Option<&Location>) -> String {
+    place.map_or_else(|| "-".to_owned(), ToString::to_string)
 }
 
 fn cut(value: &str) -> String {
@@ -384,7 +384,7 @@ fn json_link(link: &Link) -> Json {
     all
 }
 
-fn json_place(place: &Place) -> Json {
+fn json_place(place: &Location) -> Json {
     let (line, column) = place.source.line_column(place.span.start);
     json!({"file": place.source.name, "line": line, "column": column})
 }

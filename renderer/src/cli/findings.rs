@@ -69,7 +69,7 @@ impl Verdict {
     /// Fails where there are findings of a severity or worse.
     pub(super) fn fail_from(&self, severity: Severity, reporter: &mut Reporter) {
         if self.findings.iter().any(|finding| finding.severity >= severity) {
-            reporter.fail(ErrorKind::Input);
+            reporter.fail(ErrorKind::Invalid);
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use argocd::application::Engine;
 use argocd::plugin::{self, Checkout, Content, Invocation};
 use cmp_server::{Announcement, Failure, Generated};
-use gitremote::redact;
+use diagnostic::redact;
 use vfs::Files;
 
 use super::fetched::WithFetched;
@@ -62,7 +62,7 @@ impl<'s> Session<'s> {
         let (rendered, warnings) = self.with(variable, &charts, |invocation, engines| {
             let rendered = plugin::render(invocation, &self.checkout(), engines)?;
             let manifests = rendered.objects.iter().map(argocd::objects::Object::to_json);
-            let manifests = manifests.collect::<argocd::Result<Vec<_>>>()?;
+            let manifests = manifests.collect::<Result<Vec<_>>>()?;
             Ok((rendered, manifests))
         })?;
         let (rendered, manifests) = rendered;
@@ -118,21 +118,21 @@ impl<'s> Session<'s> {
 
     /// An error in one line: the place first, or the folder of the application.
     fn failure(&self, error: &Error, invocation: Option<&Invocation>) -> Failure {
-        let place = match error.place() {
-            Some(place) => place.location(),
+        let place = match error.location() {
+            Some(place) => place.to_string(),
             None => match self.files.display(self.folder) {
                 shown if shown.is_empty() => ".".to_owned(),
                 shown => shown,
             },
         };
-        let hint = error.help().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        let hint = error.get_hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
         let message = format!("{}{hint}", error.message());
         let message = invocation.map_or_else(|| message.clone(), |known| known.without_secrets(&message));
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         let line = redact(&format!("{place}: {message}")).into_owned();
         match error.kind() {
             ErrorKind::Environment => Failure::transient(line),
-            ErrorKind::Input | ErrorKind::Usage => Failure::input(line),
+            _ => Failure::input(line),
         }
     }
 }

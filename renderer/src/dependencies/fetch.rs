@@ -65,7 +65,7 @@ impl Manager<'_> {
                 fetched.add(file_name, bytes.into())
             }
             _ => {
-                let repository = gitremote::redact(&dependency.repository);
+                let repository = diagnostic::redact(&dependency.repository);
                 let doing = if is_again(dependency, earlier) { "Already downloaded" } else { "Downloading" };
                 say(&format!("{doing} {name} from repo {repository}"));
                 let (file_name, bytes) = self.pulled(dependency, origin)?;
@@ -86,10 +86,10 @@ impl Manager<'_> {
                 access: self.access,
             }),
         };
-        let repository = gitremote::redact(repository);
+        let repository = diagnostic::redact(repository);
         let named = |error: &Error| {
             let named = input(format!("could not download {name} from {repository}: {}", error.message()));
-            match error.help() {
+            match error.get_hint() {
                 Some(hint) => named.hint(hint),
                 None => named,
             }

@@ -95,7 +95,7 @@ impl Manager<'_> {
         };
         let repositories = dependencies.iter().map(|dependency| dependency.repository.as_str());
         let missing = repositories.filter(|repository| !is_known(repository));
-        let missing: Vec<_> = missing.map(gitremote::redact).collect();
+        let missing: Vec<_> = missing.map(diagnostic::redact).collect();
         if missing.is_empty() {
             return Ok(());
         }

@@ -18,7 +18,7 @@ impl Manager<'_> {
                 Some(version) => list.push(resolved(dependency, version)),
                 None => {
                     let Dependency { name, repository, version, .. } = dependency;
-                    let repository = gitremote::redact(repository);
+                    let repository = diagnostic::redact(repository);
                     missing.push(format!("{name:?} (repository {repository:?}, version {version:?})"));
                 }
             }
@@ -53,7 +53,7 @@ impl Manager<'_> {
             Origin::Registry(url) => {
                 let reference = format!("{}/{name}", url.trim_end_matches('/'));
                 self.sources.newest_tag(&reference, version, self.access).map_err(|error| {
-                    let repository = gitremote::redact(url).into_owned();
+                    let repository = diagnostic::redact(url).into_owned();
                     let sentence = format!(
                         "could not retrieve list of tags for repository {repository}: {}",
                         error.message()

@@ -72,11 +72,11 @@ fn places(
         let shown = path.display();
         if !full.starts_with(top) {
             let sentence = format!("`{shown}` is not in the repository `{}`", top.display());
-            return Err(Error::new(ErrorKind::Input, sentence));
+            return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         if base.resolve(&full).is_err() && head.resolve(&full).is_err() {
             let sentence = format!("there is no `{shown}`, neither before nor after the change");
-            return Err(Error::new(ErrorKind::Input, sentence));
+            return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         Ok(full)
     };

@@ -4,10 +4,10 @@
 //! Out: the line in the Application's file.
 
 use argocd::objects::Object;
-use yamltree::{Node, Place};
+use yamltree::{Location, Node};
 
 /// Where one of some Applications gives a value.
-pub(super) fn place(applications: &[Object], given_in: &str, path: &str) -> Option<Place> {
+pub(super) fn place(applications: &[Object], given_in: &str, path: &str) -> Option<Location> {
     applications.iter().find_map(|application| {
         let node =
             sources(application.node()).find_map(|source| given(source.get("helm")?, given_in, path))?;

@@ -4,7 +4,7 @@
 //! value has got, or else of the entry that the value is of.
 
 use kustomize::BuildStep;
-use yamltree::{Kind, Node, Place, Span};
+use yamltree::{Kind, Location, Node, Span};
 
 /// Fields whose entries name a file that holds the change.
 const BY_FILE: &[&str] = &["patches", "patchesStrategicMerge", "patchesJson6902"];
@@ -17,7 +17,7 @@ const GENERATORS: &[&str] =
 const IMAGES: &[&str] = &["images", "imageTags"];
 
 /// Where a step was asked for that made a value another one; `written` is where the new value is written.
-pub(super) fn span(step: &BuildStep, before: Option<&str>, after: &str, written: Option<&Place>) -> Span {
+pub(super) fn span(step: &BuildStep, before: Option<&str>, after: &str, written: Option<&Location>) -> Span {
     let is_any = |names: &[&str]| step.fields.iter().any(|field| names.contains(&field.name));
     if is_any(GENERATORS) {
         return step.span;
@@ -99,7 +99,7 @@ mod tests {
         let written = written.map(|(name, start)| {
             let source = Arc::new(Source { name: name.to_owned(), text: text.into() });
             let source_number = if name == "kustomization.yaml" { 0 } else { 1 };
-            Place { source, span: Span { source: source_number, start, end: start } }
+            Location { source, span: Span { source: source_number, start, end: start } }
         });
         let start = span(&step, before, after, written.as_ref()).start as usize;
         text[start..].chars().take(8).collect::<String>().trim_end().to_owned()

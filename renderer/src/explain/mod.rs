@@ -11,7 +11,7 @@ pub(crate) mod template;
 
 use argocd::objects::{Object, Sources};
 use kustomize::{BuildStep, History};
-use yamltree::{JsonOptions, Node, Place};
+use yamltree::{JsonOptions, Location, Node};
 
 use self::path::Step;
 use self::template::{Inflation, Line};
@@ -53,9 +53,9 @@ pub(crate) struct Link {
     /// What it is: a field of a kustomization, `template`, `file`.
     pub(crate) step: String,
     /// Where the value is written.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Location>,
     /// Where the step is asked for, if that is elsewhere.
-    pub(crate) by: Option<Place>,
+    pub(crate) by: Option<Location>,
     /// What the field is after it, as JSON.
     pub(crate) value: String,
     /// What the line of a template uses.
@@ -182,12 +182,12 @@ impl<'r> Subject<'r> {
         Link { step: step.to_owned(), place, by: None, value: value(node, is_secret), line }
     }
 
-    fn is_template(&self, place: &Place) -> bool {
+    fn is_template(&self, place: &Location) -> bool {
         self.renderer.inputs(&place.source).is_some()
     }
 
     /// What a line of a template uses. The line of a secret may hold it, and so may its values.
-    fn line(&self, place: Option<&Place>, step: Option<&BuildStep>, is_secret: bool) -> Option<Line> {
+    fn line(&self, place: Option<&Location>, step: Option<&BuildStep>, is_secret: bool) -> Option<Line> {
         let place = place?;
         let inputs = self.renderer.inputs(&place.source)?;
         let find = |span| self.renderer.place(span);

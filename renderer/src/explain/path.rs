@@ -163,7 +163,7 @@ fn missing(node: &Node, typed: &Typed, so_far: &[Step], object: &str) -> Error {
         Typed::Index(index) => format!("no item {index}"),
         Typed::Item(key, value) => format!("no item with the {key} `{value}`"),
     };
-    let error = Error::new(ErrorKind::Input, format!("{place} has {wanted}"));
+    let error = Error::new(ErrorKind::Invalid, format!("{place} has {wanted}"));
     let list = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
     match (&node.entries(), node.items()) {
         (Some(entries), _) => {
@@ -235,7 +235,7 @@ mod tests {
             ),
         ] {
             let error = find(&pod(), typed, "Pod/x").expect_err(typed);
-            assert_eq!((error.message(), error.help()), (message, Some(hint)));
+            assert_eq!((error.message(), error.get_hint()), (message, Some(hint)));
         }
     }
 

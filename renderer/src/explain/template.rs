@@ -8,7 +8,7 @@ use std::sync::Arc;
 use argocd::objects::Object;
 use helm_lite::Chart;
 use helm_lite::values::Change;
-use yamltree::{Node, Place, Source, Span};
+use yamltree::{Location, Node, Source, Span};
 
 use super::application;
 use crate::chart;
@@ -35,7 +35,7 @@ pub(crate) struct Value {
     /// As in the template: `.Values.image.tag`.
     pub(crate) expression: String,
     /// The named template that uses it, where it is not the line itself.
-    pub(crate) through: Option<Place>,
+    pub(crate) through: Option<Location>,
     /// The places that gave it, the one that counts last.
     pub(crate) changes: Vec<Change>,
 }
@@ -47,12 +47,12 @@ pub(super) struct Inflation<'i> {
     /// How the folder of the kustomization would be named; empty for the working directory.
     pub(super) folder: &'i str,
     /// Where its spans are.
-    pub(super) place: &'i dyn Fn(Span) -> Option<Place>,
+    pub(super) place: &'i dyn Fn(Span) -> Option<Location>,
 }
 
 /// What is known of the line at a place in a template.
 pub(super) fn line(
-    place: &Place,
+    place: &Location,
     inputs: &Inputs,
     inflation: Option<&Inflation<'_>>,
     applications: &[Object],
@@ -62,7 +62,7 @@ pub(super) fn line(
     uses.add(text, None, 0);
     uses.found.truncate(MAX_VALUES);
     let way = way(&place.source.name, &inputs.root.name);
-    let value = |(path, through): (String, Option<Place>)| {
+    let value = |(path, through): (String, Option<Location>)| {
         let asked = way.iter().map(|name| format!("{name}.")).chain([path.clone()]).collect::<String>();
         let explained = chart::explain_rendered(inputs, &asked);
         let mut changes = explained.map(|explanation| explanation.changes).unwrap_or_default();
@@ -165,11 +165,11 @@ fn rename(change: &mut Change, inputs: &Inputs) {
 struct Uses<'c> {
     chart: &'c Chart,
     root: &'c str,
-    found: Vec<(String, Option<Place>)>,
+    found: Vec<(String, Option<Location>)>,
 }
 
 impl Uses<'_> {
-    fn add(&mut self, text: &str, through: Option<&Place>, depth: usize) {
+    fn add(&mut self, text: &str, through: Option<&Location>, depth: usize) {
         for path in value_paths(text) {
             if self.found.len() < MAX_VALUES && !self.found.iter().any(|(known, _)| *known == path) {
                 self.found.push((path, through.cloned()));
@@ -215,7 +215,7 @@ fn included(text: &str) -> Vec<&str> {
 }
 
 /// The body of a named template, and where it is defined.
-fn defined(chart: &Chart, root: &str, name: &str) -> Option<(String, Place)> {
+fn defined(chart: &Chart, root: &str, name: &str) -> Option<(String, Location)> {
     let start = format!("define \"{name}\"");
     for file in &chart.templates {
         let Ok(text) = std::str::from_utf8(&file.data) else { continue };
@@ -225,7 +225,7 @@ fn defined(chart: &Chart, root: &str, name: &str) -> Option<(String, Place)> {
         let source = Arc::new(Source { name: format!("{root}/{}", file.name), text: text.into() });
         let offset = u32::try_from(at).ok()?;
         let span = Span { source: 0, start: offset, end: offset };
-        return Some((body.to_owned(), Place { source, span }));
+        return Some((body.to_owned(), Location { source, span }));
     }
     let inner = |child: &Chart| defined(child, &format!("{root}/charts/{}", child.metadata.name), name);
     chart.dependencies.iter().find_map(inner)

@@ -96,5 +96,5 @@ impl Discovery {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error, files: &dyn Files) -> Error {
-    Error::new(ErrorKind::Input, format!("cannot read `{}`: {error}", files.display(path)))
+    Error::new(ErrorKind::Invalid, format!("cannot read `{}`: {error}", files.display(path)))
 }

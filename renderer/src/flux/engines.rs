@@ -67,7 +67,7 @@ impl<'r> FluxEngines<'r> {
                 if files.resolve(path).is_err() {
                     let shown = path.strip_prefix(root).unwrap_or(path).display();
                     let message = format!("the chart `{shown}` does not exist in the source");
-                    return Err(Error::new(ErrorKind::Input, message));
+                    return Err(Error::new(ErrorKind::Invalid, message));
                 }
                 let loaded = self.completed.loaded(&self.renderer.engines(*files), path, root)?;
                 let read = |name: &str| {
@@ -113,7 +113,7 @@ fn with_values(
             None if request.ignores_missing_values_files => {}
             None => {
                 let message = format!("there is no values file `{name}`");
-                return Err(Error::new(ErrorKind::Input, message).hint(
+                return Err(Error::new(ErrorKind::Invalid, message).hint(
                     "it is a path in the source, or in the chart where that is from a repository of charts",
                 ));
             }
@@ -154,7 +154,7 @@ impl Engines for FluxEngines<'_> {
                 .into_iter()
                 .collect();
         self.kustomize(&tree, &Path::new("/").join(&folder))
-            .map_err(|error| error.step("while post-rendering".to_owned()))
+            .map_err(|error| error.context("while post-rendering".to_owned()))
     }
 
     fn chart(&self, request: &ChartRequest<'_>) -> Result<Manifests> {
@@ -174,7 +174,7 @@ impl Engines for FluxEngines<'_> {
         let engines = self.renderer.engines(self.files);
         let rendered = engines
             .helm(&loaded, &request.values, &release, Vec::new())
-            .map_err(|error| error.without(DEBUG_ADVICE).at(place()))?;
+            .map_err(|error| error.without_end(DEBUG_ADVICE).at(place()))?;
         let text = rendered.text(Selection { crds: true, hooks: true, tests: true });
         let hooks = |are_tests: bool| {
             documents(

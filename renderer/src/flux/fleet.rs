@@ -161,7 +161,7 @@ impl Fleet {
             }
         }
         let message = format!("Kustomizations that make Kustomizations nest deeper than {MAX_ROUNDS}");
-        self.errors.push(Error::new(ErrorKind::Input, message));
+        self.errors.push(Error::new(ErrorKind::Invalid, message));
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use argocd::objects::Key;
 use flux::{HelmRelease, Known, Kustomization, Lookup, Places, Rendered, World};
 use vfs::{ReadSet, Recorder};
 
-use yamltree::Place;
+use yamltree::Location;
 
 use crate::argocd::{CompletedCharts, KnownWorld};
 use crate::built::Warnings;
@@ -40,7 +40,7 @@ impl Unit {
     }
 
     /// Where it is written.
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&Location> {
         match self {
             Self::Kustomization(kustomization) => kustomization.place.as_ref(),
             Self::HelmRelease(release) => release.place.as_ref(),

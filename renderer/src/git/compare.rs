@@ -242,13 +242,13 @@ mod tests {
         let (folder, repository) = repository();
         let error = repository.commit("release").unwrap_err();
         assert!(error.message().starts_with("there is no commit `release` here"), "{error}");
-        assert!(error.help().unwrap().starts_with("fetch it"));
+        assert!(error.get_hint().unwrap().starts_with("fetch it"));
         fs::write(folder.path().join("base/a.yaml"), "a: 2\n").unwrap();
         git(folder.path(), &["commit", "-qam", "second"]);
         let clone = tempfile::tempdir().unwrap();
         let from = format!("file://{}", folder.path().display());
         git(clone.path(), &["clone", "-q", "--depth=1", &from, "."]);
         let error = Repository::discover(clone.path()).unwrap().commit("HEAD~1").unwrap_err();
-        assert!(error.help().unwrap().contains("the clone is shallow"), "{error}");
+        assert!(error.get_hint().unwrap().contains("the clone is shallow"), "{error}");
     }
 }

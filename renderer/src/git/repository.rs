@@ -26,7 +26,7 @@ impl Repository {
     /// # Errors
     /// When it is in none, or in one without a work tree.
     pub fn discover(folder: &Path) -> Result<Self> {
-        let input = |sentence: String| Error::new(ErrorKind::Input, sentence);
+        let input = |sentence: String| Error::new(ErrorKind::Invalid, sentence);
         let shown = folder.display();
         let objects = ThreadSafeRepository::discover(folder).map_err(|error| {
             input(format!("`{shown}` is in no git repository that can be read: {}", innermost(&error)))
@@ -67,7 +67,7 @@ impl Repository {
             // What git says of it is that it is not found, in the words of its parts.
             Err(_) => {
                 let sentence = format!("there is no commit `{revision}` here");
-                let error = Error::new(ErrorKind::Input, sentence);
+                let error = Error::new(ErrorKind::Invalid, sentence);
                 let is_shallow = repository.is_shallow().unwrap_or(false);
                 Err(error.hint(if is_shallow {
                     format!(
@@ -92,7 +92,7 @@ impl Repository {
             Ok(Some(base)) => Ok(base.detach()),
             Ok(None) | Err(_) => {
                 let sentence = format!("{one} and {other} have no commit in common here");
-                Err(Error::new(ErrorKind::Input, sentence).hint(
+                Err(Error::new(ErrorKind::Invalid, sentence).hint(
                     "fetch more of the history: `git fetch --unshallow`, or compare with the commit itself",
                 ))
             }

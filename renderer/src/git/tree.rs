@@ -32,7 +32,7 @@ impl RevisionTree {
         let root = repository.find_commit(commit).and_then(|commit| Ok(commit.tree_id()?.detach()));
         let root = root.map_err(|error| {
             let sentence = format!("cannot read the files of {commit}: {}", innermost(&error));
-            Error::new(ErrorKind::Input, sentence)
+            Error::new(ErrorKind::Invalid, sentence)
         })?;
         Ok(Self { objects, root, folders: RwLock::default() })
     }

@@ -26,7 +26,8 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::checkout::Link;
-use super::failure::{Result, cache_failure};
+use super::failure::cache_failure;
+use crate::error::Result;
 
 /// What a killed process left behind is removed by others after this time. No fetch takes as long.
 const STALE: Duration = Duration::from_secs(2 * 24 * 60 * 60);

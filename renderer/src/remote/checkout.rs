@@ -14,7 +14,8 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::tree::EntryKind;
 
-use super::failure::{ErrorKind, Failure, Result, cache_failure};
+use super::failure::cache_failure;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Files, folders and links of a tree; the largest known repositories have half as many.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -96,10 +97,7 @@ impl<'r> Checkout<'r> {
         let mut pending = vec![Pending { tree, path: PathBuf::new(), depth: 0 }];
         while let Some(Pending { tree, path, depth }) = pending.pop() {
             if depth > MAX_DEPTH {
-                return Err(Failure::new(
-                    ErrorKind::Limit,
-                    format!("folders nest more than {MAX_DEPTH} deep"),
-                ));
+                return Err(Error::new(ErrorKind::Limit, format!("folders nest more than {MAX_DEPTH} deep")));
             }
             self.make("make the folder", &path, |full| fs::create_dir(full))?;
             let tree = self.repository.find_tree(tree).map_err(|error| damaged(&error))?;
@@ -125,7 +123,7 @@ impl<'r> Checkout<'r> {
 
     fn count(&mut self) -> Result<()> {
         let left = self.entries_left.checked_sub(1).ok_or_else(|| {
-            Failure::new(ErrorKind::Limit, format!("the repository has more than {MAX_ENTRIES} files"))
+            Error::new(ErrorKind::Limit, format!("the repository has more than {MAX_ENTRIES} files"))
         })?;
         self.entries_left = left;
         Ok(())
@@ -134,7 +132,7 @@ impl<'r> Checkout<'r> {
     fn write_file(&mut self, id: ObjectId, path: &Path, mode: u32) -> Result<()> {
         let size = self.repository.find_header(id).map_err(|error| damaged(&error))?.size();
         self.bytes_left = self.bytes_left.checked_sub(size).ok_or_else(|| {
-            Failure::new(ErrorKind::Limit, format!("the repository is larger than {} MiB", MAX_BYTES >> 20))
+            Error::new(ErrorKind::Limit, format!("the repository is larger than {} MiB", MAX_BYTES >> 20))
         })?;
         let blob = self.repository.find_blob(id).map_err(|error| damaged(&error))?;
         self.make("write", path, |full| {
@@ -147,7 +145,7 @@ impl<'r> Checkout<'r> {
         let size = self.repository.find_header(id).map_err(|error| damaged(&error))?.size();
         if size > MAX_LINK {
             let reason = format!("the symbolic link `{}` is too long", path.display());
-            return Err(Failure::new(ErrorKind::Limit, reason));
+            return Err(Error::new(ErrorKind::Limit, reason));
         }
         let blob = self.repository.find_blob(id).map_err(|error| damaged(&error))?;
         self.make("make the link", path, |full| symlink(std::ffi::OsStr::from_bytes(&blob.data), full))
@@ -160,7 +158,7 @@ impl<'r> Checkout<'r> {
             // In a new folder only the tree itself can have named it before: a link, then a folder of that name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let reason = format!("the repository is damaged: it has `{}` twice", path.display());
-                Err(Failure::new(ErrorKind::Invalid, reason))
+                Err(Error::new(ErrorKind::Invalid, reason))
             }
             made => made.map_err(|error| cache_failure(doing, &full, &error)),
         }
@@ -176,13 +174,13 @@ fn file_name<'n>(name: &'n BStr, folder: &Path) -> Result<&'n Path> {
     if leads_away {
         let reason =
             format!("the repository has the forbidden file name `{name}` in `/{}`", folder.display());
-        return Err(Failure::new(ErrorKind::Denied, reason));
+        return Err(Error::new(ErrorKind::Denied, reason));
     }
     Ok(Path::new(std::ffi::OsStr::from_bytes(name)))
 }
 
-fn damaged(error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(ErrorKind::Unavailable, format!("the repository is damaged: {error}"))
+fn damaged(error: &dyn std::fmt::Display) -> Error {
+    Error::new(ErrorKind::Unavailable, format!("the repository is damaged: {error}"))
 }
 
 #[cfg(test)]

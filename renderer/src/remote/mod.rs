@@ -22,10 +22,11 @@ use std::time::Duration;
 
 use gitremote::{Access, HEAD};
 use gix::ObjectId;
-use kustomize::{Remote, RemoteError, Repository};
+use kustomize::{Remote, Repository};
 
+use crate::error::{Error, ErrorKind, Result};
 use cache::{Cache, CachedCommit, CachedFile, CachedRepository};
-use failure::{ErrorKind, Failure, Result, cache_failure, no_cache, remote_error};
+use failure::{cache_failure, no_cache};
 use slots::Slots;
 use web::Answer;
 
@@ -89,7 +90,7 @@ impl Remotes {
         let key = (request.url.clone(), request.revision.clone());
         let id = self.commits.get(&key, request.timeout, || self.commit(request)).map_err(|failure| {
             let revision = request.revision.as_deref().unwrap_or(HEAD);
-            failure.during(format!("cannot fetch `{}` at `{revision}`", request.url))
+            failure.prefix(format!("cannot fetch `{}` at `{revision}`", request.url))
         })?;
         let commit = self.cache()?.repository(&request.url).commit(id);
         if !request.submodules {
@@ -110,7 +111,7 @@ impl Remotes {
         let recalled = by_id.or_else(|| repository.recall(revision).filter(is_cached));
         match recalled {
             Some(commit) if self.offline || by_id.is_some() => Ok(commit),
-            None if self.offline && !request.is_local() => Err(Failure::new(
+            None if self.offline && !request.is_local() => Err(Error::new(
                 ErrorKind::Unavailable,
                 "it is not in the cache, and --offline forbids to ask for it",
             )
@@ -157,7 +158,7 @@ impl Remotes {
         }
         if depth >= MAX_SUBMODULE_DEPTH {
             let reason = format!("submodules of `{}` nest more than {MAX_SUBMODULE_DEPTH} deep", request.url);
-            return Err(Failure::new(ErrorKind::Limit, reason));
+            return Err(Error::new(ErrorKind::Limit, reason));
         }
         let staging = self.cache()?.staging()?;
         let staged = staging.path().join("whole");
@@ -178,7 +179,7 @@ impl Remotes {
         if self.offline {
             let body = cached.map(|file| file.body.into());
             return body.ok_or_else(|| {
-                Failure::new(
+                Error::new(
                     ErrorKind::Unavailable,
                     "it is not in the cache, and --offline forbids to ask for it",
                 )
@@ -199,8 +200,8 @@ impl Remotes {
 }
 
 impl Remote for Remotes {
-    fn repository(&self, repository: &Repository) -> Result<PathBuf, RemoteError> {
-        let folder = self.tree(repository, 0).map_err(|failure| remote_error(&failure))?;
+    fn repository(&self, repository: &Repository) -> Result<PathBuf> {
+        let folder = self.tree(repository, 0).map_err(|failure| failure)?;
         // The engine goes by real paths.
         let folder = folder.canonicalize().unwrap_or(folder);
         let mut addresses = self.addresses.write().unwrap_or_else(PoisonError::into_inner);
@@ -208,8 +209,8 @@ impl Remote for Remotes {
         Ok(folder)
     }
 
-    fn file(&self, url: &str) -> Result<Arc<[u8]>, RemoteError> {
+    fn file(&self, url: &str) -> Result<Arc<[u8]>> {
         let body = self.files.get(&url.to_owned(), Duration::ZERO, || self.body(url));
-        body.map_err(|failure| remote_error(&failure.during(format!("cannot get `{url}`"))))
+        body.map_err(|failure| failure.prefix(format!("cannot get `{url}`")))
     }
 }

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::failure::Result;
+use crate::error::{ErrorKind, Result};
 
 /// One slot for each key; who asks for one that is being filled waits for it.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Slots<K, V> {
         if let Some(Filled { outcome, patience: waited }) = &*slot {
             let is_final = match outcome {
                 Ok(_) => true,
-                Err(failure) => !failure.is_timeout() || patience <= *waited,
+                Err(failure) => failure.kind() != ErrorKind::TimedOut || patience <= *waited,
             };
             if is_final {
                 return outcome.clone();
@@ -56,14 +56,14 @@ impl<K: Hash + Eq + Clone, V: Clone> Slots<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::failure::Failure;
+
     use super::*;
 
     #[test]
     fn only_a_timeout_is_tried_again_and_only_with_more_patience() {
         let slots = Slots::<&str, u32>::default();
         let second = Duration::from_secs;
-        let late = || Err(Failure::timed_out(second(1)));
+        let late = || Err(gitremote::error::timed_out(second(1)));
         assert!(slots.get(&"a", second(1), late).is_err());
         assert!(slots.get(&"a", second(1), || Ok(1)).is_err());
         assert_eq!(slots.get(&"a", second(2), || Ok(2)).unwrap(), 2);

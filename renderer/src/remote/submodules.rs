@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use kustomize::Repository;
 
 use super::checkout::Link;
-use super::failure::{ErrorKind, Failure, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The file in which a repository says where its submodules are.
 const GITMODULES: &str = ".gitmodules";
@@ -32,7 +32,7 @@ pub(super) fn find(parent: &Repository, tree: &Path, links: Vec<Link>) -> Result
         let Some(section) = declared.section(&path) else {
             let reason = format!("the submodule `{shown}` is not in {GITMODULES}");
             return Err(
-                Failure::new(ErrorKind::Invalid, reason).hint("leave submodules out with `submodules=false`")
+                Error::new(ErrorKind::Invalid, reason).hint("leave submodules out with `submodules=false`")
             );
         };
         if section.value("update").is_some_and(|update| update == "none") {
@@ -40,15 +40,15 @@ pub(super) fn find(parent: &Repository, tree: &Path, links: Vec<Link>) -> Result
         }
         let Some(url) = section.value("url").and_then(|url| String::from_utf8(url.into()).ok()) else {
             let reason = format!("the submodule `{shown}` has no `url` in {GITMODULES}");
-            return Err(Failure::new(ErrorKind::Invalid, reason));
+            return Err(Error::new(ErrorKind::Invalid, reason));
         };
         let url = resolve(&parent.url, &url)
-            .map_err(|failure| failure.during(format!("the submodule `{shown}`")))?;
+            .map_err(|failure| failure.prefix(format!("the submodule `{shown}`")))?;
         let repository = Repository { url, revision: Some(commit.to_string()), ..parent.clone() };
         if repository.is_local() && !parent.is_local() {
             let reason =
                 format!("the submodule `{shown}` is on the local disk, which a server may not refer to");
-            return Err(Failure::new(ErrorKind::Denied, reason));
+            return Err(Error::new(ErrorKind::Denied, reason));
         }
         submodules.push(Submodule { path, repository });
     }
@@ -61,7 +61,7 @@ impl Declared {
     fn read(tree: &Path) -> Result<Self> {
         let path = tree.join(GITMODULES);
         let malformed = |error: &dyn std::fmt::Display| {
-            Failure::new(ErrorKind::Invalid, format!("{GITMODULES} cannot be read: {error}"))
+            Error::new(ErrorKind::Invalid, format!("{GITMODULES} cannot be read: {error}"))
         };
         // Not following a link: it could lead anywhere.
         let text = match fs::symlink_metadata(&path) {
@@ -93,7 +93,7 @@ impl Declared {
 /// `relative_url`).
 fn resolve(parent: &str, url: &str) -> Result<String> {
     if url.starts_with('-') || url.contains(|character: char| character.is_control()) {
-        return Err(Failure::new(
+        return Err(Error::new(
             ErrorKind::Denied,
             format!("the address `{}` is not allowed", url.escape_debug()),
         ));
@@ -115,7 +115,7 @@ fn resolve(parent: &str, url: &str) -> Result<String> {
             let cut = base.rfind('/').or_else(|| base.rfind(':'));
             let Some(cut) = cut.filter(|cut| !base[..*cut].ends_with([':', '/'])) else {
                 let reason = format!("the address `{url}` leads above the host of its repository");
-                return Err(Failure::new(ErrorKind::Invalid, reason));
+                return Err(Error::new(ErrorKind::Invalid, reason));
             };
             separator = if base.as_bytes()[cut] == b':' { ':' } else { '/' };
             base.truncate(cut);

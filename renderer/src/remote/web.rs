@@ -13,7 +13,7 @@ use reqwest::redirect::{Action, Attempt, Policy};
 use vfs::MAX_FILE;
 
 use super::AGENT;
-use super::failure::{ErrorKind, Failure, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// How long getting a file may take; its address has no place for a timeout of its own.
 const TIMEOUT: Duration = Duration::from_secs(27);
@@ -62,10 +62,10 @@ fn content(response: Response) -> Result<Answer> {
 pub(super) fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     from.take(limit + 1).read_to_end(&mut body).map_err(|error| {
-        Failure::new(ErrorKind::Unavailable, format!("the connection broke: {}", innermost(&error)))
+        Error::new(ErrorKind::Unavailable, format!("the connection broke: {}", innermost(&error)))
     })?;
     if body.len() as u64 > limit {
-        return Err(Failure::new(ErrorKind::Limit, format!("the file is larger than {} MiB", limit >> 20)));
+        return Err(Error::new(ErrorKind::Limit, format!("the file is larger than {} MiB", limit >> 20)));
     }
     Ok(body)
 }

@@ -42,7 +42,7 @@ impl Catalog {
         }
         if !text.contains("{{") {
             if !Path::new(text).is_dir() {
-                return Err(Error::new(ErrorKind::Input, format!("there is no folder `{text}`")));
+                return Err(Error::new(ErrorKind::Invalid, format!("there is no folder `{text}`")));
             }
             return Ok(Self { pattern: format!("{}/{LAYOUT}", text.trim_end_matches('/')) });
         }
@@ -66,7 +66,10 @@ impl Catalog {
         let Ok((real, vfs::FileKind::File)) = disk.resolve(&path) else { return Ok(None) };
         let bytes = disk.read(&real).map_err(|error| Error::io("read", &path, &error))?;
         let refuse = |reason: &str| {
-            Error::new(ErrorKind::Input, format!("the schema `{}` cannot be read: {reason}", path.display()))
+            Error::new(
+                ErrorKind::Invalid,
+                format!("the schema `{}` cannot be read: {reason}", path.display()),
+            )
         };
         let text = std::str::from_utf8(&bytes).map_err(|_| refuse("it is no UTF-8"))?;
         let document = yamltree::parse_first(text, 0, &ParseOptions::default())
@@ -124,7 +127,7 @@ mod tests {
     fn what_is_no_folder_is_refused() {
         assert_eq!(Catalog::new("https://example.com/").unwrap_err().kind(), ErrorKind::Usage);
         assert_eq!(Catalog::new("{{.Other}}").unwrap_err().kind(), ErrorKind::Usage);
-        assert_eq!(Catalog::new("nowhere/at/all").unwrap_err().kind(), ErrorKind::Input);
+        assert_eq!(Catalog::new("nowhere/at/all").unwrap_err().kind(), ErrorKind::Invalid);
         assert!(Catalog::new("schemas/{{ .Group }}.json").is_ok());
     }
 }

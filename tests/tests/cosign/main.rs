@@ -5,7 +5,8 @@ mod updater;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use cosign::{ErrorKind, Format, PublicKey, verify};
+use cosign::{Format, PublicKey, verify};
+use diagnostic::ErrorKind;
 use oci_registry::{Client, Digest, Options, RegistrySettings, Repository, Retry};
 use serde_json::{Value, json};
 use testkit::cosign::{BUNDLE, CosignKey, SIMPLE_SIGNING};
@@ -46,12 +47,12 @@ impl Signed {
     }
 
     /// Puts signatures under the tag, and asks for the verdict.
-    fn with(&self, signatures: &[testkit::cosign::SimpleSigning]) -> cosign::Result<Format> {
+    fn with(&self, signatures: &[testkit::cosign::SimpleSigning]) -> diagnostic::Result<Format> {
         self.registry.push_signatures("team/app", &self.tag(), signatures);
         self.verdict()
     }
 
-    fn verdict(&self) -> cosign::Result<Format> {
+    fn verdict(&self) -> diagnostic::Result<Format> {
         let repository: Repository = format!("{}/team/app", self.registry.host()).parse().expect("it is one");
         let verified = verify(&client(&self.registry.host()), &repository, &self.digest, &keys(&self.key))?;
         assert_eq!(verified.key, "`cosign.pub`");
@@ -59,7 +60,7 @@ impl Signed {
     }
 
     #[track_caller]
-    fn refuses(&self, outcome: &cosign::Result<Format>, kind: ErrorKind, reason: &str) {
+    fn refuses(&self, outcome: &diagnostic::Result<Format>, kind: ErrorKind, reason: &str) {
         let error = outcome.as_ref().expect_err("it is refused");
         assert_eq!(error.kind(), kind, "{error}");
         let start = format!("`{}/team/app@{}` is not signed", self.registry.host(), self.digest);
@@ -72,9 +73,13 @@ fn one_good_signature_under_the_tag_is_enough() {
     let image = Signed::new();
     let (digest, key, other) = (image.digest.as_str(), &image.key, CosignKey::new());
     let nothing = image.verdict();
-    image.refuses(&nothing, ErrorKind::NoSignature, &format!("none is under the tag `{}`", image.tag()));
+    image.refuses(&nothing, ErrorKind::NotSigned, &format!("none is under the tag `{}`", image.tag()));
     let wrong = image.with(&[other.simple_signing(digest)]);
-    image.refuses(&wrong, ErrorKind::OtherKey, "with `cosign.pub`: a signature is with another key");
+    image.refuses(
+        &wrong,
+        ErrorKind::UntrustedSignature,
+        "with `cosign.pub`: a signature is with another key",
+    );
     assert_eq!(image.with(&[key.simple_signing(digest)]).unwrap(), Format::SimpleSigning);
     // The last of many, the first, and one among others that are wrong in every way.
     let mut many: Vec<_> = (0..20).map(|_| other.simple_signing(digest)).collect();
@@ -104,19 +109,15 @@ fn what_is_wrong_with_a_signature_is_said() {
     let moved = image.with(&[key.simple_signing(another.as_str())]);
     image.refuses(&moved, ErrorKind::OtherDigest, &format!("is for another digest, `{another}`"));
     let signed_nonsense = image.with(&[key.sign_payload(b"null".to_vec())]);
-    image.refuses(&signed_nonsense, ErrorKind::Malformed, "its payload names no image");
+    image.refuses(&signed_nonsense, ErrorKind::Protocol, "its payload names no image");
     let mut broken = key.simple_signing(digest);
     broken.annotations["dev.cosignproject.cosign/signature"] = json!("no base64");
-    image.refuses(&image.with(&[broken.clone()]), ErrorKind::Malformed, "its signature has wrong Base64");
+    image.refuses(&image.with(&[broken.clone()]), ErrorKind::Protocol, "its signature has wrong Base64");
     let large = key.sign_payload(vec![b' '; 200_000]);
-    image.refuses(
-        &image.with(&[large]),
-        ErrorKind::TooLarge,
-        "has 200000 bytes, and at most 131072 are read",
-    );
+    image.refuses(&image.with(&[large]), ErrorKind::Limit, "has 200000 bytes, and at most 131072 are read");
     let mut keyless = CosignKey::new().simple_signing(digest);
     keyless.annotations["dev.sigstore.cosign/certificate"] = json!("-----BEGIN CERTIFICATE-----");
-    image.refuses(&image.with(&[keyless]), ErrorKind::OtherKey, "a signature is by a certificate");
+    image.refuses(&image.with(&[keyless]), ErrorKind::UntrustedSignature, "a signature is by a certificate");
 }
 
 #[test]
@@ -128,15 +129,19 @@ fn bundles_are_found_by_the_tag_for_what_refers_to_an_image() {
         image.verdict()
     };
     assert_eq!(push(&[key.bundle(digest)]).unwrap(), Format::Bundle);
-    image.refuses(&push(&[other.bundle(digest)]), ErrorKind::OtherKey, "a signature is with another key");
+    image.refuses(
+        &push(&[other.bundle(digest)]),
+        ErrorKind::UntrustedSignature,
+        "a signature is with another key",
+    );
     let another = Digest::of(b"another");
     let moved = push(&[key.bundle(another.as_str())]);
     image.refuses(&moved, ErrorKind::OtherDigest, &format!("is for another digest, `{another}`"));
     let provenance = push(&[key.state(digest, "https://slsa.dev/provenance/v1")]);
-    image.refuses(&provenance, ErrorKind::NoSignature, "`https://slsa.dev/provenance/v1` is no signature");
-    image.refuses(&push(&[b"{}".to_vec()]), ErrorKind::Malformed, "neither a statement nor a message");
+    image.refuses(&provenance, ErrorKind::NotSigned, "`https://slsa.dev/provenance/v1` is no signature");
+    image.refuses(&push(&[b"{}".to_vec()]), ErrorKind::Protocol, "neither a statement nor a message");
     let large = push(&[vec![b' '; 1_100_000]]);
-    image.refuses(&large, ErrorKind::TooLarge, "has 1100000 bytes, and at most 1048576 are read");
+    image.refuses(&large, ErrorKind::Limit, "has 1100000 bytes, and at most 1048576 are read");
     assert!(push(&[key.bundle(digest), other.bundle(digest), b"[".to_vec()]).is_ok());
     // What lies under the other tag counts all the same.
     assert!(push(&[other.bundle(digest)]).is_err());
@@ -203,7 +208,7 @@ impl Shelf {
     }
 }
 
-fn verdict(server: &StandIn, digest: &Digest, key: &CosignKey) -> cosign::Result<Format> {
+fn verdict(server: &StandIn, digest: &Digest, key: &CosignKey) -> diagnostic::Result<Format> {
     let repository = Repository::new(&server.host(), "team/app").expect("it is one");
     Ok(verify(&client(&server.host()), &repository, digest, &keys(key))?.format)
 }
@@ -225,7 +230,7 @@ fn bundles_are_found_by_the_list_of_referrers_page_by_page() {
     // Four pages, two bundles with their manifests, and nothing of what is no signature.
     assert_eq!(server.requests().len(), 4 + 2 * 2);
     let error = verdict(&server, &digest, &CosignKey::new()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::OtherKey);
+    assert_eq!(error.kind(), ErrorKind::UntrustedSignature);
     assert!(error.message().contains("2 signatures are with other keys"), "{error}");
 }
 
@@ -247,7 +252,7 @@ fn of_very_many_signatures_the_newest_are_looked_at() {
         match verdict(&server, &digest, &key) {
             Ok(_) => assert!(is_found),
             Err(error) => {
-                assert_eq!((is_found, error.kind()), (false, ErrorKind::OtherKey));
+                assert_eq!((is_found, error.kind()), (false, ErrorKind::UntrustedSignature));
                 assert!(error.message().contains("only the newest 256"), "{error}");
             }
         }
@@ -288,14 +293,12 @@ fn the_message_of_a_bundle_may_be_the_manifest() {
 #[test]
 fn a_registry_that_fails_leaves_open_whether_an_image_is_signed() {
     let (key, digest) = (CosignKey::new(), Digest::of(b"image"));
-    for (status, kind) in [
-        (500, oci_registry::ErrorKind::Unreachable),
-        (403, oci_registry::ErrorKind::Denied),
-        (429, oci_registry::ErrorKind::RateLimited),
-    ] {
+    for (status, kind) in
+        [(500, ErrorKind::Unavailable), (403, ErrorKind::Denied), (429, ErrorKind::RateLimited)]
+    {
         let server = StandIn::start(move |_| Reply::new(status));
         let error = verdict(&server, &digest, &key).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Registry(kind));
+        assert_eq!(error.kind(), kind);
         let start =
             format!("it cannot be found out whether `{}/team/app@{digest}` is signed: ", server.host());
         assert!(error.message().starts_with(&start), "{error}");
@@ -321,7 +324,7 @@ fn the_tag_is_looked_at_where_a_registry_keeps_no_lists() {
             _ => Reply::new(404),
         });
         let error = verdict(&server, &digest, &CosignKey::new()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::NoSignature);
+        assert_eq!(error.kind(), ErrorKind::NotSigned);
         let paths: Vec<String> = server.requests();
         assert_eq!(paths.len(), 3, "{paths:?}");
         assert!(paths[1].ends_with(&digest.as_str().replace(':', "-")), "{paths:?}");
@@ -348,7 +351,7 @@ fn lists_of_referrers_have_an_end() {
             reply.body(r#"{"manifests": []}"#)
         });
         let error = verdict(&server, &digest, &CosignKey::new()).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Registry(_) | ErrorKind::TooLarge), "{error:?}");
+        assert!(matches!(error.kind(), ErrorKind::Unavailable | ErrorKind::Limit), "{error:?}");
         assert!(error.message().contains(reason), "{error}");
     }
 }

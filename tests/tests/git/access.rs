@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use gitremote::{Credentials, ErrorKind, Mirror, Secret, Target};
+use diagnostic::ErrorKind;
+use gitremote::{Credentials, Mirror, Secret, Target};
 
 use super::{bump, fails, on_server, publish, pushed};
 

@@ -10,9 +10,10 @@ mod ssh;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind};
 use gitremote::{
-    Access, Authorship, Change, Credentials, Error, ErrorKind, Mirror, Person, Published, Publisher, Remote,
-    Secret, Sign, Target, Tree, Waiting,
+    Access, Authorship, Change, Credentials, Mirror, Person, Published, Publisher, Remote, Secret, Sign,
+    Target, Tree, Waiting,
 };
 use testkit::{BareRepository, Folder, Habits, Server};
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use gitremote::{ErrorKind, HEAD, Mirror, Target, Tree};
+use diagnostic::ErrorKind;
+use gitremote::{HEAD, Mirror, Target, Tree};
 use testkit::{GitRepository, Habits, Server};
 
 use super::{bump, change, fails, on_disk, publish, pushed, remote};

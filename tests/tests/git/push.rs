@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use gitremote::{Change, Consent, Error, ErrorKind, Mirror, Published, Publisher, Target, Tree, Waiting};
+use diagnostic::{Error, ErrorKind};
+use gitremote::{Change, Consent, Mirror, Published, Publisher, Target, Tree, Waiting};
 
 use super::{VALUES, authorship, bump, change, fails, on_disk, on_server, publish, pushed};
 
@@ -188,7 +189,7 @@ fn a_hook_that_refuses_is_heard() {
         let (published, _) = publish(&mirror, &remote, &target, |tree| bump(tree, "1.1.0"));
         fails(
             published,
-            ErrorKind::Refused,
+            ErrorKind::Rejected,
             "the server refuses the push to `main`: pre-receive hook declined: no commits on Fridays",
         );
         config.hook("pre-receive", "yes no | head -c 5000000 >&2; exit 1");

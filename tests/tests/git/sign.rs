@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gitremote::{ErrorKind, GpgKeyring, GpgSigner, Mirror, Secret, Sign, SshSigner, Target};
+use diagnostic::ErrorKind;
+use gitremote::{GpgKeyring, GpgSigner, Mirror, Secret, Sign, SshSigner, Target};
 use testkit::{BareRepository, Folder};
 
 use super::{bump, fails, on_disk, publish_signed, pushed};

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use gitremote::{ErrorKind, KnownHosts, Mirror, Remote, Secret, Target};
+use diagnostic::ErrorKind;
+use gitremote::{KnownHosts, Mirror, Remote, Secret, Target};
 use testkit::{BareRepository, Folder, SshServer};
 
 use super::sign::run;
@@ -40,7 +41,7 @@ fn a_commit_is_pushed_over_ssh() {
     pushed(publish(&mirror, &remote, &target, |tree| bump(tree, "1.2.1")).0);
     config.hook("pre-receive", "echo 'no commits on Fridays' >&2; exit 1");
     let (published, _) = publish(&mirror, &remote, &target, |tree| bump(tree, "1.3.0"));
-    fails(published, ErrorKind::Refused, "pre-receive hook declined: no commits on Fridays");
+    fails(published, ErrorKind::Rejected, "pre-receive hook declined: no commits on Fridays");
     assert_eq!(config.subjects("main").len(), 5);
     config.check();
 }
@@ -60,7 +61,7 @@ fn a_host_key_that_is_not_known_is_refused() {
         let error = published.expect_err("it is refused");
         assert_eq!(error.kind(), ErrorKind::Denied, "{error}");
         assert!(error.to_string().contains("Host key verification failed"), "{error}");
-        assert!(error.help().is_some_and(|help| help.contains("known_hosts")), "{error:?}");
+        assert!(error.get_hint().is_some_and(|help| help.contains("known_hosts")), "{error:?}");
     }
     remote.access.ssh.hosts = KnownHosts::Given(format!("{host} {stranger}"));
     let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));

@@ -61,7 +61,7 @@ impl Engine {
             several => {
                 let names: Vec<String> = several.iter().map(|(_, name, _)| format!("`{name}`")).collect();
                 let second = several.iter().map(|(.., at)| *at).max_by_key(|at| (at.source, at.start));
-                Err(Error::new(format!("the source has {} at once", names.join(" and ")))
+                Err(Error::invalid(format!("the source has {} at once", names.join(" and ")))
                     .at(second.and_then(|at| place_of(texts, at)))
                     .hint("a source is rendered by one of them: keep that, and remove the others"))
             }

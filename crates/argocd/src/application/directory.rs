@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 use vfs::FileKind;
-use yamltree::{Place, Source, Span};
+use yamltree::{Location, Source, Span};
 
 use super::checkout::{Absence, Checkout};
 use super::fields::{At, place_of};
@@ -82,10 +82,10 @@ impl Walk<'_> {
     fn folder(&self, folder: &Path, depth: usize, found: &mut Found) -> Result<()> {
         let shown = self.checkout.files.display(folder);
         if depth > MAX_DEPTH {
-            return Err(Error::new(format!("`{shown}` is nested too deep")));
+            return Err(Error::invalid(format!("`{shown}` is nested too deep")));
         }
         let names = self.checkout.files.list(folder);
-        for name in names.map_err(|error| Error::new(format!("cannot read `{shown}`: {error}")))? {
+        for name in names.map_err(|error| Error::invalid(format!("cannot read `{shown}`: {error}")))? {
             let path = folder.join(&name);
             // Argo CD follows links to files, and none to folders.
             match self.checkout.real(&path) {
@@ -102,7 +102,7 @@ impl Walk<'_> {
                 Err(Absence::Outside) if !self.has_ending(&name) => {}
                 Err(absence) => {
                     let shown = self.checkout.files.display(&path);
-                    return Err(Error::new(match absence {
+                    return Err(Error::invalid(match absence {
                         Absence::Outside => format!("the link `{shown}` leads out of the repository"),
                         Absence::Unreadable(reason) => format!("cannot read `{shown}`: {reason}"),
                         Absence::Missing | Absence::WrongKind => format!("`{shown}` is no file"),
@@ -128,7 +128,7 @@ impl Walk<'_> {
     fn file(&self, path: &Path, real: &Path, name: &str, found: &mut Found) -> Result<()> {
         let shown = self.checkout.files.display(path);
         let bytes = self.checkout.files.read(real);
-        let bytes = bytes.map_err(|error| Error::new(format!("cannot read `{shown}`: {error}")))?;
+        let bytes = bytes.map_err(|error| Error::invalid(format!("cannot read `{shown}`: {error}")))?;
         let text = String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
         if text.contains(SKIP_MARKER) {
             return Ok(());
@@ -143,7 +143,9 @@ impl Walk<'_> {
                 self.checkout.files.display(self.folder),
                 MAX_SIZE / 1_000_000
             );
-            return Err(Error::new(message).hint("Argo CD's repo-server refuses them: split the Application"));
+            return Err(
+                Error::invalid(message).hint("Argo CD's repo-server refuses them: split the Application")
+            );
         }
         let source = Arc::new(Source { name: shown, text: text.into() });
         found.objects.extend(objects(&source, name)?);
@@ -152,7 +154,7 @@ impl Walk<'_> {
 }
 
 fn jsonnet(shown: &str) -> Error {
-    Error::new(format!("`{shown}` is Jsonnet, which is not rendered here")).hint(
+    Error::invalid(format!("`{shown}` is Jsonnet, which is not rendered here")).hint(
         "leave it out with `directory.exclude`, or commit what it renders to; the Application is not rendered without it",
     )
 }
@@ -177,8 +179,8 @@ fn check_json(source: &Arc<Source>) -> Result<()> {
     let text = &source.text;
     let refuse = |message: String, at: usize| {
         let start = u32::try_from(at).unwrap_or(u32::MAX);
-        let place = Place { source: Arc::clone(source), span: Span { source: 0, start, end: start } };
-        Err(Error::new(message).at(Some(place)))
+        let place = Location { source: Arc::clone(source), span: Span { source: 0, start, end: start } };
+        Err(Error::invalid(message).at(Some(place)))
     };
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next() {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use yamltree::Place;
+use yamltree::Location;
 
 use crate::objects::Object;
 
@@ -11,7 +11,7 @@ use super::value_files::ValueFile;
 /// Renders charts and builds kustomizations.
 pub trait Engines: Sync {
     /// Why an engine fails.
-    type Error: From<crate::Error>;
+    type Error: From<crate::error::Error>;
 
     /// What `helm template` prints of a chart.
     ///
@@ -166,7 +166,7 @@ pub struct RemoteChart<'a> {
     /// Whether credentials go to other hosts too.
     pub pass_credentials: bool,
     /// Where it is asked for.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 /// A chart that was pulled.

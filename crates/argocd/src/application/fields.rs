@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use yamltree::{Dialect, Entry, Node, Place, Resolved, Span};
+use yamltree::{Dialect, Entry, Location, Node, Resolved, Span};
 
 use crate::error::{Error, Result};
 use crate::objects::Sources;
@@ -42,7 +42,7 @@ impl<'t> Reading<'t> {
 
     /// An error at some bytes.
     pub(crate) fn error(&self, message: impl Into<String>, span: Span) -> Error {
-        Error::new(message).at(place_of(self.sources, span))
+        Error::invalid(message).at(place_of(self.sources, span))
     }
 
     /// The fields of a node; `None` for a null. Fields that are not among `known` are warned of.
@@ -190,7 +190,7 @@ pub(crate) fn is_null(node: &Node) -> bool {
 }
 
 /// The place that a span stands for; `None` for what is in no file.
-pub(crate) fn place_of(sources: &Sources, span: Span) -> Option<Place> {
+pub(crate) fn place_of(sources: &Sources, span: Span) -> Option<Location> {
     let source = sources.get(span.source as usize)?;
-    Some(Place { source: Arc::clone(source), span })
+    Some(Location { source: Arc::clone(source), span })
 }

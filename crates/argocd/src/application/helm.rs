@@ -114,7 +114,7 @@ pub(crate) fn command(request: &ChartRequest, root: &Path) -> String {
 fn check_version(helm: &Helm, texts: &Sources) -> Result<()> {
     match helm.version.value.as_str() {
         "" | "v3" | "v4" => Ok(()),
-        version => Err(Error::new(format!("there is no Helm `{version}` in Argo CD"))
+        version => Err(Error::invalid(format!("there is no Helm `{version}` in Argo CD"))
             .at(place_of(texts, helm.version.span))
             .hint("remove `helm.version`")),
     }
@@ -134,7 +134,7 @@ fn values(helm: &Helm, texts: &Sources) -> Result<Option<ValueText>> {
         yamltree::JsonOptions { dialect: yamltree::Dialect::V2, ..yamltree::JsonOptions::SIGS },
         &mut text,
     )
-    .map_err(|error| Error::new(error.message()).at(place_of(texts, error.span())))?;
+    .map_err(|error| Error::invalid(error.message()).at(place_of(texts, error.span())))?;
     Ok(Some(ValueText { name: "helm.valuesObject".to_owned(), text }))
 }
 

@@ -49,16 +49,11 @@ impl Editing<'_> {
         let (path, text) = self.read(section)?;
         let source =
             Arc::new(yamltree::Source { name: self.checkout.files.display(&path), text: Arc::from(text) });
-        let refuse = |error: kustomize_edit::Error, span: Span| {
-            let place = match error.span() {
-                Some(span) => Some(yamltree::Place { source: Arc::clone(&source), span }),
-                None => place_of(self.texts, span),
-            };
-            let refused = Error::new(error.message()).at(place);
-            match error.help() {
-                Some(help) => refused.hint(help),
-                None => refused,
-            }
+        let refuse = |error: Error, span: Span| {
+            let located = error.located(|span| {
+                span.is_some().then(|| yamltree::Location { source: Arc::clone(&source), span })
+            });
+            located.at(place_of(self.texts, span))
         };
         let mut kustomization =
             Kustomization::parse(&source.text).map_err(|error| refuse(error, section.span))?;
@@ -80,15 +75,15 @@ impl Editing<'_> {
         let place = || place_of(self.texts, section.span);
         let name = match names.as_slice() {
             [name] => name,
-            [] => return Err(Error::new(format!("`{folder}` has no kustomization")).at(place())),
+            [] => return Err(Error::invalid(format!("`{folder}` has no kustomization")).at(place())),
             several => {
                 let message = format!("`{folder}` has several kustomizations: {}", several.join(", "));
-                return Err(Error::new(message).at(place()));
+                return Err(Error::invalid(message).at(place()));
             }
         };
         let path = self.folder.join(name);
         let unreadable =
-            |reason: &str| Error::new(format!("cannot read `{folder}/{name}`: {reason}")).at(place());
+            |reason: &str| Error::invalid(format!("cannot read `{folder}/{name}`: {reason}")).at(place());
         let Ok((real, FileKind::File)) = self.checkout.real(&path) else {
             return Err(unreadable("it is no file of the repository"));
         };
@@ -164,7 +159,7 @@ impl Editing<'_> {
             let matching = self.matching(component)?;
             if matching.is_empty() && !section.ignore_missing_components {
                 let message = format!("the component `{text}` does not exist");
-                return Err(Error::new(message)
+                return Err(Error::invalid(message)
                     .at(place_of(self.texts, component.span))
                     .hint("with `ignoreMissingComponents: true` it may be missing"));
             }
@@ -177,7 +172,7 @@ impl Editing<'_> {
         if !doublestar::is_pattern(&component.value) {
             return Ok(Vec::new());
         }
-        let refuse = |message: String| Error::new(message).at(place_of(self.texts, component.span));
+        let refuse = |message: String| Error::invalid(message).at(place_of(self.texts, component.span));
         let found = doublestar::expand(self.folder, &component.value, self.checkout.files).map_err(refuse)?;
         let relative = |path: &PathBuf| path.strip_prefix(self.folder).map(|path| path.display().to_string());
         Ok(found.iter().filter_map(|path| relative(path).ok()).collect())
@@ -199,7 +194,7 @@ enum Step {
 }
 
 impl Step {
-    fn make(&self, kustomization: &mut Kustomization<'_>) -> Result<(), kustomize_edit::Error> {
+    fn make(&self, kustomization: &mut Kustomization<'_>) -> Result<()> {
         match self {
             Self::Resource(path) => kustomization.add_paths(List::Resources, &[path]),
             Self::NamePrefix(prefix) => kustomization.set_name_prefix(prefix),
@@ -299,7 +294,7 @@ pub(crate) fn check_version(kustomize: &Kustomize, settings: Settings<'_>, texts
     if version.value.is_empty() || settings.has_kustomize(&version.value) {
         return Ok(());
     }
-    Err(Error::new(format!("Argo CD's settings have no Kustomize `{}`", version.value))
+    Err(Error::invalid(format!("Argo CD's settings have no Kustomize `{}`", version.value))
         .at(place_of(texts, version.span))
         .hint("add `kustomize.path.VERSION` to the `settings` of the context, as `argocd-cm` has it"))
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use yamltree::{Node, Place, Span};
+use yamltree::{Location, Node, Span};
 
 use super::fields::{At, Reading, place_of};
 use super::source::Source;
@@ -209,13 +209,13 @@ impl Application {
 
     /// Where something in it is written.
     #[must_use]
-    pub fn place(&self, span: Span) -> Option<Place> {
+    pub fn place(&self, span: Span) -> Option<Location> {
         place_of(&self.texts, span)
     }
 
     /// An error at something in it.
     pub(crate) fn error(&self, message: impl Into<String>, span: Span) -> Error {
-        Error::new(message).at(self.place(span))
+        Error::invalid(message).at(self.place(span))
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn apply(
 }
 
 fn unreadable(path: &Path, error: &io::Error, files: &dyn Files) -> Error {
-    Error::new(format!("cannot read `{}`: {error}", files.display(path)))
+    Error::invalid(format!("cannot read `{}`: {error}", files.display(path)))
 }
 
 impl Overridden {
@@ -67,10 +67,11 @@ impl Overridden {
         let Self { source, texts, mut warnings } = self;
         let number = u32::try_from(texts.len()).unwrap_or(u32::MAX);
         let text = yamltree::decode(bytes, number)
-            .map_err(|error| Error::new(format!("`{name}` is no text: {}", error.message())))?;
+            .map_err(|error| Error::invalid(format!("`{name}` is no text: {}", error.message())))?;
         let text = Arc::new(yamltree::Source { name, text: Arc::from(text.as_ref()) });
         let texts: Sources = texts.iter().cloned().chain([Arc::clone(&text)]).collect();
-        let refuse = |error: yamltree::Error| Error::new(error.message()).at(place_of(&texts, error.span()));
+        let refuse =
+            |error: yamltree::Error| Error::invalid(error.message()).at(place_of(&texts, error.span()));
         let options = ParseOptions {
             dialect: Dialect::V2,
             duplicate_keys: DuplicateKeys::KeepLast,
@@ -83,7 +84,7 @@ impl Overridden {
         if !patch.is_mapping() {
             let start = yamltree::Span { source: number, start: 0, end: 0 };
             let place = place_of(&texts, if patch.span.is_some() { patch.span } else { start });
-            return Err(Error::new(
+            return Err(Error::invalid(
                 "a file beside a source is a mapping, such as `kustomize: {images: […]}`",
             )
             .at(place)
@@ -101,11 +102,9 @@ impl Overridden {
         let mut reading = Reading::new(&texts);
         let source = Source::read(&merged, "source", &mut reading)?.unwrap_or(source);
         // Those of the Application are known.
-        warnings.extend(
-            reading.warnings.into_iter().filter(|warning| {
-                warning.place.as_ref().is_some_and(|place| Arc::ptr_eq(&place.source, &text))
-            }),
-        );
+        warnings.extend(reading.warnings.into_iter().filter(|warning| {
+            warning.location.as_ref().is_some_and(|place| Arc::ptr_eq(&place.source, &text))
+        }));
         Ok(Self { source, texts, warnings })
     }
 }
@@ -226,7 +225,7 @@ helm:
         assert_eq!((helm.release_name.value.as_str(), helm.skip_crds), ("one", true));
         assert_eq!((merged.source.path.value.as_str(), merged.source.chart.value.as_str()), ("app", ""));
         assert_eq!(
-            place_of(&merged.texts, helm.release_name.span).unwrap().location(),
+            place_of(&merged.texts, helm.release_name.span).unwrap().to_string(),
             "app/.argocd-source-team_web.yaml:1:21"
         );
     }

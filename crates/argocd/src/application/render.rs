@@ -369,7 +369,7 @@ impl<E: Engines> Run<'_, E> {
         let mut parameters = String::new();
         let node = Node::sequence(section.parameters.clone());
         yamltree::to_json(&node, yamltree::JsonOptions::SIGS, &mut parameters)
-            .map_err(|error| Error::new(error.message()).at(place_of(texts, error.span())))?;
+            .map_err(|error| Error::invalid(error.message()).at(place_of(texts, error.span())))?;
         let variable = |name: &str| match name {
             "ARGOCD_APP_PARAMETERS" => Some(parameters.clone()),
             "KUBE_VERSION" => kube_version.clone(),
@@ -407,11 +407,14 @@ impl<E: Engines> Run<'_, E> {
         let version = match of_source {
             Some((version, _)) => {
                 let place = place_of(resolver.texts, version.span);
-                Some(helm::kube_version(&version.value).map_err(|message| Error::new(message).at(place))?)
+                Some(
+                    helm::kube_version(&version.value)
+                        .map_err(|message| Error::invalid(message).at(place))?,
+                )
             }
             None if self.cluster.kube_version.is_empty() || is_hydrated => None,
             None => Some(helm::kube_version(&self.cluster.kube_version).map_err(|message| {
-                Error::new(format!("the cluster `{}`: {message}", self.cluster.name))
+                Error::invalid(format!("the cluster `{}`: {message}", self.cluster.name))
                     .at(self.application.place(self.application.destination.span))
             })?),
         };
@@ -443,7 +446,9 @@ fn foreign_plugin(source: &Source, texts: &objects::Sources) -> Error {
     } else {
         format!("the source is for the plugin `{name}`, and plugins are not run here")
     };
-    Error::new(message).at(place_of(texts, span)).hint("nothing of the Application is rendered without it")
+    Error::invalid(message)
+        .at(place_of(texts, span))
+        .hint("nothing of the Application is rendered without it")
 }
 
 /// Variables that stand for a commit are empty where it is not known.

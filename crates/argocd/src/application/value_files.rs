@@ -167,7 +167,7 @@ impl<'r> Resolver<'r> {
     }
 
     fn error(&self, message: impl Into<String>, span: Span) -> Error {
-        Error::new(message).at(place_of(self.texts, span))
+        Error::invalid(message).at(place_of(self.texts, span))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use yamltree::Place;
+use yamltree::Location;
 
 use super::generators::{IN_CLUSTER, IN_CLUSTER_SERVER};
 use super::tree::Tree;
@@ -32,16 +32,16 @@ impl<'c> Checks<'c> {
     pub(crate) fn pass(
         &mut self,
         application: Tree,
-        place: Option<&Place>,
+        place: Option<&Location>,
         warnings: &RefCell<Vec<Warning>>,
     ) -> Result<Tree> {
         let name = application.get("metadata").map_or("", |metadata| metadata.text_of("name"));
         if name.is_empty() {
-            return Err(Error::new("an Application without a name is generated")
+            return Err(Error::invalid("an Application without a name is generated")
                 .hint("`template.metadata.name` has to be there and to render to something"));
         }
         if !self.names.insert(name.to_owned()) {
-            return Err(Error::new(format!("two Applications `{name}` are generated"))
+            return Err(Error::invalid(format!("two Applications `{name}` are generated"))
                 .hint("let the name hold what tells their parameters apart"));
         }
         if !is_name(name) {
@@ -57,8 +57,8 @@ impl<'c> Checks<'c> {
         project(spec.text_of("project"), self.context)
             .and_then(|()| self.destination(spec.get("destination").unwrap_or(&empty)))
             .map_err(|error| {
-                let wrapped = Error::new(format!("the Application `{name}`: {}", error.message()));
-                error.help().map_or(wrapped.clone(), |hint| wrapped.hint(hint))
+                let wrapped = Error::invalid(format!("the Application `{name}`: {}", error.message()));
+                error.get_hint().map_or(wrapped.clone(), |hint| wrapped.hint(hint))
             })?;
         Ok(application)
     }
@@ -68,20 +68,20 @@ impl<'c> Checks<'c> {
         let (server, name) = (destination.text_of("server"), destination.text_of("name"));
         let mut clusters = self.context.clusters.iter().map(|cluster| &cluster.value);
         let is_known = match (server, name) {
-            ("", "") => return Err(Error::new("a destination has `server` or `name`")),
+            ("", "") => return Err(Error::invalid("a destination has `server` or `name`")),
             (_, "") => {
                 let server = server.trim_end_matches('/');
                 server == IN_CLUSTER_SERVER
                     || clusters.any(|cluster| cluster.server.trim_end_matches('/') == server)
             }
             ("", _) => name == IN_CLUSTER || clusters.any(|cluster| cluster.name == name),
-            _ => return Err(Error::new("a destination cannot have both `server` and `name`")),
+            _ => return Err(Error::invalid("a destination cannot have both `server` and `name`")),
         };
         if is_known || self.any_cluster {
             return Ok(());
         }
         let cluster = if server.is_empty() { name } else { server };
-        Err(Error::new(format!("the context has no cluster `{cluster}`"))
+        Err(Error::invalid(format!("the context has no cluster `{cluster}`"))
             .hint("add it under `clusters` of the context file"))
     }
 }
@@ -92,7 +92,7 @@ pub(crate) fn project(name: &str, context: &Context) -> Result<()> {
     if context.projects.is_empty() || context.projects.iter().any(|project| is_it(&project.value)) {
         return Ok(());
     }
-    Err(Error::new(format!("the context has no project `{name}`"))
+    Err(Error::invalid(format!("the context has no project `{name}`"))
         .hint("add the AppProject under `projects` of the context file"))
 }
 

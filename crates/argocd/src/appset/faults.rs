@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use vfs::Files;
-use yamltree::{Place, Span};
+use yamltree::{Location, Span};
 
 use super::Places;
 use super::language::Fault;
@@ -13,7 +13,7 @@ use crate::error::Error;
 /// A template that makes no text, at the line of it that is to blame.
 pub(crate) fn template_error(fault: &Fault, span: Span, places: &Places<'_>) -> Error {
     let place = places(span).map(|place| at_line(place, fault.line));
-    let error = Error::new(format!("the template fails: {}", fault.message)).at(place);
+    let error = Error::invalid(format!("the template fails: {}", fault.message)).at(place);
     if fault.is_missing {
         return error.hint("name a parameter that the generators make, or give a default");
     }
@@ -22,7 +22,7 @@ pub(crate) fn template_error(fault: &Fault, span: Span, places: &Places<'_>) -> 
 
 /// A generator that needs what no context says.
 pub(crate) fn no_fixtures(generator: &str, answers: &str) -> Error {
-    Error::new(format!(
+    Error::invalid(format!(
         "a {generator} generator cannot be rendered offline: the context has no fixtures for it"
     ))
     .hint(format!(
@@ -32,11 +32,11 @@ pub(crate) fn no_fixtures(generator: &str, answers: &str) -> Error {
 
 /// A file or folder of a repository that cannot be read.
 pub(crate) fn cannot_read(files: &dyn Files, path: &Path, error: &io::Error) -> Error {
-    Error::new(format!("cannot read `{}`: {error}", files.display(path)))
+    Error::invalid(format!("cannot read `{}`: {error}", files.display(path)))
 }
 
 /// The line of a text in a block (`|`), which stands on lines of its own.
-fn at_line(mut place: Place, line: usize) -> Place {
+fn at_line(mut place: Location, line: usize) -> Location {
     let text = &place.source.text;
     let start = place.span.start as usize;
     let block = text.get(start..place.span.end as usize).filter(|text| text.starts_with('|'));
@@ -66,10 +66,11 @@ mod tests {
     fn a_line_of_a_block_has_its_own_place() {
         let text = "templatePatch: |\n  a: b\n  c: {{ .d }}\nx: y\n";
         let source = Arc::new(Source { name: "f.yaml".to_owned(), text: Arc::from(text) });
-        let place = |start, end| Place { source: Arc::clone(&source), span: Span { source: 0, start, end } };
-        assert_eq!(at_line(place(15, 39), 2).location(), "f.yaml:3:3");
-        assert_eq!(at_line(place(15, 39), 9).location(), "f.yaml:1:16");
+        let place =
+            |start, end| Location { source: Arc::clone(&source), span: Span { source: 0, start, end } };
+        assert_eq!(at_line(place(15, 39), 2).to_string(), "f.yaml:3:3");
+        assert_eq!(at_line(place(15, 39), 9).to_string(), "f.yaml:1:16");
         // Other texts have no lines of their own in the file.
-        assert_eq!(at_line(place(0, 13), 2).location(), "f.yaml:1:1");
+        assert_eq!(at_line(place(0, 13), 2).to_string(), "f.yaml:1:1");
     }
 }

@@ -28,7 +28,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use vfs::Files;
-use yamltree::{Entry, Node, Place, Span};
+use yamltree::{Entry, Location, Node, Span};
 
 use self::application::{API_VERSION, APPLICATION, KIND, RESOURCES_FINALIZER, TEMPLATE};
 use self::generators::{Depth, Run};
@@ -45,7 +45,7 @@ use crate::warning::{Code, Warning};
 pub use self::set::is_application_set;
 
 /// Where the bytes of a span are, as far as that is known.
-type Places<'p> = dyn Fn(Span) -> Option<Place> + 'p;
+type Places<'p> = dyn Fn(Span) -> Option<Location> + 'p;
 
 /// What generators and templates ask of the world.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ pub fn generate(object: &Object, world: &World<'_>) -> Generated {
     generated.errors.retain(|error| said.insert(error.to_string()));
     generated.warnings = warnings.into_inner();
     generated.warnings.retain(|warning| {
-        let place = warning.place.as_ref().map(Place::location).unwrap_or_default();
+        let place = warning.location.as_ref().map(ToString::to_string).unwrap_or_default();
         said.insert(format!("{place}: {}", warning.message))
     });
     generated
@@ -139,7 +139,7 @@ impl Generator<'_> {
         let options = self.set.template_options();
         let texts: Vec<&str> = options.iter().filter_map(Tree::text).collect();
         Language::go(self.world.templates, &texts).map_err(|at| {
-            Error::new(format!("`{}` is no option of Go templates", texts[at]))
+            Error::invalid(format!("`{}` is no option of Go templates", texts[at]))
                 .hint("the options are missingkey=default, missingkey=zero and missingkey=error")
                 .at((self.places)(options[at].span))
         })
@@ -200,7 +200,7 @@ impl Generator<'_> {
                 .render(patch.text().unwrap_or_default(), params)
                 .map_err(|fault| run.template_error(&fault, patch.span))?;
             let (patched, unknown) = patch::apply(application, &text, patch.span).map_err(|message| {
-                Error::new(format!("the templatePatch cannot be applied: {message}"))
+                Error::invalid(format!("the templatePatch cannot be applied: {message}"))
                     .at(run.place(patch.span))
             })?;
             application = patched;

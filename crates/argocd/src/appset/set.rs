@@ -85,13 +85,13 @@ impl Set {
             Some(yamltree::resolve(text, yamltree::Dialect::V2))
         };
         let tree = Tree::of_node_in(object.node(), &origin)
-            .map_err(|error| Error::new(error.message()).at(places(error.span())))?;
+            .map_err(|error| Error::invalid(error.message()).at(places(error.span())))?;
         let mut remarks = Remarks::default();
         let decoded = decode(tree, SET, Input::Yaml, &mut remarks);
-        let tree = decoded.map_err(|mismatch| Error::new(mismatch.message).at(places(mismatch.span)))?;
+        let tree = decoded.map_err(|mismatch| Error::invalid(mismatch.message).at(places(mismatch.span)))?;
         if tree.get("metadata").is_none_or(|metadata| metadata.text_of("name").is_empty()) {
             let span = tree.get("metadata").map_or(tree.span, |metadata| metadata.key);
-            return Err(Error::new("an ApplicationSet has a name, `metadata.name`").at(places(span)));
+            return Err(Error::invalid("an ApplicationSet has a name, `metadata.name`").at(places(span)));
         }
         warnings.borrow_mut().extend(remarked(remarks, places));
         let spec = tree.get("spec").cloned().unwrap_or_else(empty);

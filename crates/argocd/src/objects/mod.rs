@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use yamltree::{Entry, Kind, Node, Place, Source, Span};
+use yamltree::{Entry, Kind, Location, Node, Source, Span};
 
 use crate::error::{Error, Result};
 
@@ -62,7 +62,7 @@ impl Object {
     pub fn new(node: &Node, sources: &Sources) -> Result<Self> {
         let object = values::json_values(node)
             .map(|node| Self { node, sources: Arc::clone(sources) })
-            .map_err(|error| Error::new(error.message()).at(place_of(sources, error.span())))?;
+            .map_err(|error| Error::invalid(error.message()).at(place_of(sources, error.span())))?;
         object.checked()
     }
 
@@ -72,18 +72,18 @@ impl Object {
     }
 
     fn checked(self) -> Result<Self> {
-        let refuse = |message: &str| Err(Error::new(message).at(self.place()));
+        let refuse = |message: &str| Err(Error::invalid(message).at(self.place()));
         if !self.node.is_mapping() {
             return refuse("a manifest is a mapping, and this is none");
         }
         if self.kind().is_empty() {
-            let error = Error::new("the object has no `kind`").at(self.place());
+            let error = Error::invalid("the object has no `kind`").at(self.place());
             return Err(error.hint("every manifest says its `apiVersion` and `kind`"));
         }
         match self.node.get("apiVersion") {
             Some(given) if self.api_version().matches('/').count() > 1 => {
                 let message = format!("`{}` is no apiVersion", self.api_version());
-                Err(Error::new(message).at(self.place_of(given)))
+                Err(Error::invalid(message).at(self.place_of(given)))
             }
             _ => Ok(self),
         }
@@ -226,7 +226,7 @@ impl Object {
 
     /// Where it begins, when that is in a file.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Location> {
         let first = self.node.entries().and_then(|entries| entries.first());
         let first = first.map(|entry| entry.key.span).filter(Span::is_some);
         place_of(&self.sources, first.unwrap_or(self.node.span))
@@ -234,13 +234,13 @@ impl Object {
 
     /// Where one of its nodes is written; where the object is, if no file has the node.
     #[must_use]
-    pub fn place_of(&self, node: &Node) -> Option<Place> {
+    pub fn place_of(&self, node: &Node) -> Option<Location> {
         place_of(&self.sources, node.span).or_else(|| self.place())
     }
 
     /// Where an annotation's value is written.
     #[must_use]
-    pub fn annotation_place(&self, key: &str) -> Option<Place> {
+    pub fn annotation_place(&self, key: &str) -> Option<Location> {
         let node = self.node.lookup(&["metadata", "annotations"]).and_then(|all| all.get(key));
         node.map_or_else(|| self.place(), |node| self.place_of(node))
     }
@@ -287,9 +287,9 @@ fn settle(node: &mut Node, place: &dyn Fn(Span) -> Span) {
 
 /// Where a span in some texts is.
 #[must_use]
-pub fn place_of(sources: &Sources, span: Span) -> Option<Place> {
+pub fn place_of(sources: &Sources, span: Span) -> Option<Location> {
     let source = sources.get(span.source as usize)?;
-    Some(Place { source: Arc::clone(source), span })
+    Some(Location { source: Arc::clone(source), span })
 }
 
 #[cfg(test)]
@@ -319,7 +319,7 @@ mod tests {
     fn one_annotation_that_is_no_text_hides_all() {
         let object = one("kind: Pod\nmetadata:\n  annotations: {a: x, b: \"1\"}\n  labels: {a: x, b: 1}\n");
         assert_eq!((object.annotation("b"), object.label("a")), (Some("1"), None));
-        assert_eq!(object.annotation_place("b").unwrap().location(), "a.yaml:3:26");
+        assert_eq!(object.annotation_place("b").unwrap().to_string(), "a.yaml:3:26");
     }
 
     #[test]

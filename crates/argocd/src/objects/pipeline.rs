@@ -99,7 +99,7 @@ pub(crate) fn once_each(objects: Vec<Object>, warnings: &mut Vec<Warning>) -> Ve
         }
         before.iter().for_each(|at| is_dropped[*at] = true);
         let counts = objects[*last].place().map_or("the last one counts".to_owned(), |place| {
-            format!("the last one counts, at {}", place.location())
+            format!("the last one counts, at {}", place.to_string())
         });
         let message = format!("{} is there {} times: {counts}", object.key(), before.len() + 1);
         warnings.push(
@@ -165,10 +165,10 @@ mod tests {
         let text = "kind: A\nmetadata: {name: a}\n---\nkind: B\nmetadata: {name: b}\n---\nkind: A\nmetadata: {name: a, namespace: shop}\n---\nkind: J\nmetadata: {generateName: j-}\n---\nkind: J\nmetadata: {generateName: j-}\n";
         let processed = processed(text, &[]);
         assert_eq!(processed.objects.len(), 4);
-        assert_eq!(processed.objects[1].place().unwrap().location(), "a.yaml:7:1");
+        assert_eq!(processed.objects[1].place().unwrap().to_string(), "a.yaml:7:1");
         let [warning] = processed.warnings.as_slice() else { panic!("{:?}", processed.warnings) };
         assert_eq!(warning.message, "A/shop/a is there 2 times: the last one counts, at a.yaml:7:1");
-        assert_eq!(warning.place.as_ref().unwrap().location(), "a.yaml:1:1");
+        assert_eq!(warning.location.as_ref().unwrap().to_string(), "a.yaml:1:1");
     }
 
     #[test]

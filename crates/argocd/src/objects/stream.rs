@@ -52,7 +52,7 @@ fn add_documents(source: &Arc<Source>, objects: &mut Vec<Object>) -> Result<()> 
     let sources: Sources = [Arc::clone(source)].into();
     let text: &str = &source.text;
     if text.len() > MAX_TEXT_LEN {
-        return Err(Error::new(format!("`{}` has more than {MAX_TEXT_LEN} bytes", source.name)));
+        return Err(Error::invalid(format!("`{}` has more than {MAX_TEXT_LEN} bytes", source.name)));
     }
     let mut add = |node: &Node| -> Result<()> {
         objects.push(Object::new(node, &sources)?);
@@ -89,7 +89,7 @@ fn document(text: &str, start: usize, sources: &Sources) -> Result<Option<Node>>
             ErrorKind::Invalid => format!("this is no YAML: {}", error.message()),
             ErrorKind::Limit => error.message().to_owned(),
         };
-        Error::new(sentence).at(place_of(sources, error.span()))
+        Error::invalid(sentence).at(place_of(sources, error.span()))
     };
     let Some(mut document) = parse_first(&text, ID, &options).map_err(refuse)? else { return Ok(None) };
     document.root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(refuse)?;
@@ -123,7 +123,7 @@ fn chunks(text: &str) -> Result<Vec<Range<usize>>, usize> {
 
 fn separator_fault(sources: &Sources, at: usize) -> Error {
     let span = Span { source: ID, start: offset(at), end: offset(at + 3) };
-    Error::new("`---` has more than a comment behind it on its line")
+    Error::invalid("`---` has more than a comment behind it on its line")
         .at(place_of(sources, span))
         .hint("put the content on the next line")
 }

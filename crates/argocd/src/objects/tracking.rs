@@ -51,7 +51,7 @@ impl FromStr for Method {
             "label" => Ok(Self::Label),
             "annotation+label" => Ok(Self::AnnotationAndLabel),
             "none" => Ok(Self::None),
-            _ => Err(Error::new(format!("`{name}` is no way to track objects"))
+            _ => Err(Error::invalid(format!("`{name}` is no way to track objects"))
                 .hint("there are `annotation`, `label`, `annotation+label` and `none`")),
         }
     }
@@ -146,7 +146,7 @@ fn shortened(name: &str) -> Result<String> {
     let cut = &name[..name.floor_char_boundary(MAX_LABEL)];
     let cut = cut.trim_end_matches(|last: char| !last.is_ascii_alphanumeric());
     if cut.is_empty() {
-        return Err(Error::new(format!("`{name}` cannot be shortened to the value of a label")));
+        return Err(Error::invalid(format!("`{name}` cannot be shortened to the value of a label")));
     }
     Ok(cut.to_owned())
 }
@@ -159,12 +159,12 @@ fn texts<'o>(object: &'o mut Object, field: &str) -> Result<&'o mut Vec<Entry>> 
         node.set("metadata", Node::mapping(Vec::new()));
     }
     let metadata = node.get_mut("metadata").filter(|metadata| metadata.is_mapping());
-    let metadata = metadata.ok_or_else(|| Error::new("`metadata` is no mapping"))?;
+    let metadata = metadata.ok_or_else(|| Error::invalid("`metadata` is no mapping"))?;
     if metadata.get(field).is_none_or(is_null) {
         metadata.set(field, Node::mapping(Vec::new()));
     }
     let entries = metadata.get_mut(field).and_then(Node::entries_mut);
-    entries.ok_or_else(|| Error::new(format!("`{field}` is no mapping")))
+    entries.ok_or_else(|| Error::invalid(format!("`{field}` is no mapping")))
 }
 
 /// Says what is no text among the labels or annotations.
@@ -172,19 +172,19 @@ fn check(object: &Object, field: &str) -> Result<()> {
     let Some(metadata) = object.node().get("metadata").filter(|node| !is_null(node)) else { return Ok(()) };
     if !metadata.is_mapping() {
         let message = format!("`metadata` of {object} is {}, not a mapping", described(metadata));
-        return Err(Error::new(message).at(object.place_of(metadata)));
+        return Err(Error::invalid(message).at(object.place_of(metadata)));
     }
     let Some(node) = metadata.get(field).filter(|node| !is_null(node)) else { return Ok(()) };
     let Some(entries) = node.entries() else {
         let message = format!("`metadata.{field}` of {object} is {}, not a mapping", described(node));
-        return Err(Error::new(message).at(object.place_of(node)));
+        return Err(Error::invalid(message).at(object.place_of(node)));
     };
     match entries.iter().find(|entry| string(&entry.value).is_none()) {
         None => Ok(()),
         Some(Entry { key, value }) => {
             let (what, key) = (field.trim_end_matches('s'), key.text().unwrap_or_default());
             let message = format!("the {what} `{key}` of {object} is {}, not text", described(value));
-            Err(Error::new(message).at(object.place_of(value)).hint("write it in quotes"))
+            Err(Error::invalid(message).at(object.place_of(value)).hint("write it in quotes"))
         }
     }
 }

@@ -28,7 +28,7 @@ impl Object {
 
     fn refusal(&self, error: &yamltree::Error) -> Error {
         let place = place_of(&self.sources, error.span()).or_else(|| self.place());
-        Error::new(format!("{self} cannot be written: {}", error.message())).at(place)
+        Error::invalid(format!("{self} cannot be written: {}", error.message())).at(place)
     }
 }
 

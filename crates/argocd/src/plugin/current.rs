@@ -151,16 +151,16 @@ fn flatten(node: &Node, path: &mut String, values: &mut BTreeMap<String, String>
 fn read(path: &Path, files: &dyn Files) -> Result<Node> {
     let name = files.display(path);
     let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real));
-    let bytes = bytes.map_err(|error| Error::new(format!("cannot read `{name}`: {error}")))?;
+    let bytes = bytes.map_err(|error| Error::invalid(format!("cannot read `{name}`: {error}")))?;
     let text = yamltree::decode(&bytes, 0)
-        .map_err(|error| Error::new(format!("`{name}` is no text: {}", error.message())))?;
+        .map_err(|error| Error::invalid(format!("`{name}` is no text: {}", error.message())))?;
     let texts = Sources::from([Arc::new(yamltree::Source { name, text: Arc::from(text.as_ref()) })]);
     let options = ParseOptions {
         dialect: Dialect::V2,
         duplicate_keys: DuplicateKeys::KeepLast,
         ..ParseOptions::default()
     };
-    let refuse = |error: yamltree::Error| Error::new(error.message()).at(place_of(&texts, error.span()));
+    let refuse = |error: yamltree::Error| Error::invalid(error.message()).at(place_of(&texts, error.span()));
     let document = yamltree::parse_first(&text, 0, &options).map_err(refuse)?;
     let mut root = document.map_or_else(Node::null, |document| document.root);
     root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(refuse)?;

@@ -68,7 +68,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Given>> {
     for item in items {
         let Some(given) = parameter(item)? else { continue };
         if found.iter().any(|known| known.name == given.name) {
-            return Err(Error::new(format!("the parameter `{}` is given twice", given.name)));
+            return Err(Error::invalid(format!("the parameter `{}` is given twice", given.name)));
         }
         found.push(given);
     }
@@ -84,7 +84,7 @@ fn parameter(item: Value) -> Result<Option<Given>> {
     };
     let mut take = |field: &str| fields.remove(field).filter(|value| !value.is_null());
     let wrong = |field: &str| {
-        Error::new(format!("the `{field}` of the parameter `{name}` is none: all values are text"))
+        Error::invalid(format!("the `{field}` of the parameter `{name}` is none: all values are text"))
     };
     let text = |field: &'static str, value: Value| match value {
         Value::String(text) => Ok(text),
@@ -108,13 +108,13 @@ fn parameter(item: Value) -> Result<Option<Given>> {
     match (contents.next(), contents.next()) {
         (None, _) => Ok(None),
         (Some(content), None) => Ok(Some(Given { name, content })),
-        _ => Err(Error::new(format!("the parameter `{name}` has several values at once"))
+        _ => Err(Error::invalid(format!("the parameter `{name}` has several values at once"))
             .hint("it has one of `string`, `array` and `map`")),
     }
 }
 
 fn refuse(why: &str) -> Error {
-    Error::new(format!("{NAME} {why}"))
+    Error::invalid(format!("{NAME} {why}"))
 }
 
 #[cfg(test)]

@@ -268,12 +268,12 @@ impl<'a> Asked<'a> {
         } else {
             "set ALLOW_EMPTY in the plugin's env, or the parameter `allow-empty`, to `true` if that is meant"
         };
-        Error::new("there are no manifests, and Argo CD would remove all that there is").hint(hint)
+        Error::invalid("there are no manifests, and Argo CD would remove all that there is").hint(hint)
     }
 }
 
 fn unreadable(checkout: &Checkout<'_>, path: &Path, error: &io::Error) -> Error {
-    Error::new(format!("cannot read `{}`: {error}", checkout.files.display(path)))
+    Error::invalid(format!("cannot read `{}`: {error}", checkout.files.display(path)))
 }
 
 /// The folder of the chart that is a resource of a kustomization: named by the parameter, or the kustomization's own.
@@ -283,7 +283,7 @@ fn chain(parameter: &str, place: &Place<'_>) -> Result<Option<std::path::PathBuf
         return Ok((is_chart && names_chart(place)).then(|| place.folder.clone()));
     }
     let refuse = |absence: &Absence| {
-        Error::new(match absence {
+        Error::invalid(match absence {
             Absence::Outside => format!("the chart `{parameter}` is outside of the repository"),
             Absence::Missing | Absence::WrongKind => format!("there is no chart in `{parameter}`"),
             Absence::Unreadable(reason) => format!("cannot read the chart `{parameter}`: {reason}"),
@@ -347,7 +347,7 @@ mod tests {
         }
 
         fn pull(&self, _: &RemoteChart<'_>) -> Result<PulledChart> {
-            Err(Error::new("nothing is pulled"))
+            Err(Error::invalid("nothing is pulled"))
         }
     }
 
@@ -630,7 +630,7 @@ mod tests {
         ] {
             let error = run(folder, &parameters).unwrap_err();
             assert_eq!(error.message(), want, "{parameters}");
-            assert!(error.help().unwrap_or_default().starts_with(hint), "{parameters}: {error:?}");
+            assert!(error.get_hint().unwrap_or_default().starts_with(hint), "{parameters}: {error:?}");
         }
         assert!(run("empty", &json!({"allow-empty": "true"})).unwrap().1.objects.is_empty());
     }

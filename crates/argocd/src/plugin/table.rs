@@ -118,7 +118,7 @@ impl Parameter {
             (_, given) => {
                 let (name, field, wrong) = (self.name, self.empty().field(), given.field());
                 let message = format!("the parameter `{name}` is given as `{wrong}`");
-                return Err(Error::new(message).hint(format!("write it as `{field}`")));
+                return Err(Error::invalid(message).hint(format!("write it as `{field}`")));
             }
         }
         Ok(())
@@ -128,7 +128,7 @@ impl Parameter {
         match text {
             "true" => Ok(true),
             "false" | "" => Ok(false),
-            _ => Err(Error::new(format!("the parameter `{}` is `true` or `false`", self.name))),
+            _ => Err(Error::invalid(format!("the parameter `{}` is `true` or `false`", self.name))),
         }
     }
 

@@ -4,7 +4,7 @@
 //! that says it, with what the project permits.
 
 use goregex::{Regex, glob};
-use yamltree::Place;
+use yamltree::Location;
 
 use super::pattern::{Pattern, normalized};
 use super::{KindPattern, Lists, Project};
@@ -23,7 +23,7 @@ pub struct Application<'a> {
     /// Its namespace; empty or Argo CD's own for most.
     pub namespace: &'a str,
     /// Where it is written.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// Its sources.
     pub sources: Vec<Source<'a>>,
     /// The cluster that it goes to.
@@ -31,7 +31,7 @@ pub struct Application<'a> {
     /// The namespace that it goes to.
     pub destination_namespace: &'a str,
     /// Where its destination is written.
-    pub destination_place: Option<Place>,
+    pub destination_place: Option<Location>,
 }
 
 /// A source of an Application.
@@ -40,7 +40,7 @@ pub struct Source<'a> {
     /// Its repository.
     pub url: &'a str,
     /// Where that is written.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 impl Project {
@@ -54,13 +54,14 @@ impl Project {
                 "the project `{}` does not permit Applications in the namespace `{namespace}`, where `{name}` is",
                 self.name
             );
-            let error = Error::new(message).at(application.place.clone());
+            let error = Error::invalid(message).at(application.place.clone());
             errors.push(error.hint("`sourceNamespaces` of the project says where they may be"));
         }
         for source in sources.iter().filter(|source| !self.permits_source(source.url)) {
             let shown = crate::repositories::shown(source.url);
             let message = format!("the project `{}` does not permit the repository `{shown}`", self.name);
-            let error = Error::new(message).at(source.place.clone().or_else(|| application.place.clone()));
+            let error =
+                Error::invalid(message).at(source.place.clone().or_else(|| application.place.clone()));
             let permitted = self.repositories.iter().map(Pattern::text).map(crate::repositories::shown);
             errors.push(error.hint(listed("`sourceRepos`", permitted)));
         }
@@ -70,7 +71,7 @@ impl Project {
                 self.name, cluster.name
             );
             let place = application.destination_place.clone().or_else(|| application.place.clone());
-            errors.push(Error::new(message).at(place).hint(self.shown_destinations()));
+            errors.push(Error::invalid(message).at(place).hint(self.shown_destinations()));
         }
         errors
     }
@@ -95,7 +96,7 @@ impl Project {
             } else {
                 "`clusterResourceWhitelist` and `clusterResourceBlacklist` of the project say which kinds of the cluster there may be"
             };
-            return Err(Error::new(message).at(object.place()).hint(hint));
+            return Err(Error::invalid(message).at(object.place()).hint(hint));
         }
         if is_namespaced && !self.permits_destination(cluster, object.namespace()) {
             let message = format!(
@@ -104,7 +105,7 @@ impl Project {
                 object.namespace(),
                 cluster.name
             );
-            return Err(Error::new(message).at(object.place()).hint(self.shown_destinations()));
+            return Err(Error::invalid(message).at(object.place()).hint(self.shown_destinations()));
         }
         Ok(())
     }
@@ -335,8 +336,9 @@ mod tests {
     fn faults(project: &Project, namespace: &str, url: &str) -> Vec<String> {
         let on = cluster("prod", "https://prod");
         let source = Arc::new(yamltree::Source { name: "app.yaml".to_owned(), text: "a: b".into() });
-        let place =
-            |start| Some(Place { source: source.clone(), span: yamltree::Span { source: 0, start, end: 4 } });
+        let place = |start| {
+            Some(Location { source: source.clone(), span: yamltree::Span { source: 0, start, end: 4 } })
+        };
         let application = Application {
             name: "web",
             namespace,
@@ -347,7 +349,7 @@ mod tests {
             destination_place: None,
         };
         let errors = project.check_application(&application);
-        errors.iter().map(|error| format!("{error} ({})", error.help().unwrap_or_default())).collect()
+        errors.iter().map(|error| format!("{error} ({})", error.get_hint().unwrap_or_default())).collect()
     }
 
     #[test]
@@ -372,7 +374,7 @@ mod tests {
         assert!(faults(&projects.get("").unwrap(), "argocd", "https://h/a/b").is_empty());
         let error = projects.get("taem").unwrap_err();
         assert_eq!(
-            (error.message(), error.help()),
+            (error.message(), error.get_hint()),
             ("there is no project `taem`", Some("did you mean `team`?"))
         );
     }
@@ -385,7 +387,7 @@ mod tests {
         projects.take_from(&read(&source).unwrap()).unwrap();
         let project = projects.get("team").unwrap();
         assert!(!project.permits_source("https://h/b") && project.permits_source("https://h/a.git"));
-        assert_eq!(project.place().unwrap().location(), "team.yaml:1:1");
+        assert_eq!(project.place().unwrap().to_string(), "team.yaml:1:1");
         let wrong = Arc::new(yamltree::Source {
             name: "wrong.yaml".to_owned(),
             text: text.replace("[https://h/a]", "x").into(),

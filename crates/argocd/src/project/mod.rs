@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use yamlserde::Text;
-use yamltree::{Place, Span};
+use yamltree::{Location, Span};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -43,7 +43,7 @@ pub struct Projects {
 pub struct Project {
     name: String,
     labels: BTreeMap<String, String>,
-    place: Option<Place>,
+    place: Option<Location>,
     /// Their addresses, in the form in which addresses are compared.
     repositories: Vec<Pattern>,
     destinations: Vec<Destination>,
@@ -122,10 +122,12 @@ impl Projects {
         for written in &context.projects {
             let start = written.start;
             let span = Span { source: 0, start, end: start };
-            let place = Place { source: text.source().clone(), span };
+            let place = Location { source: text.source().clone(), span };
             let project = Project::read(&written.value, Some(place.clone()))?;
             if let Some(twice) = projects.by_name.insert(project.name.clone(), project) {
-                return Err(Error::new(format!("there are two projects `{}`", twice.name)).at(Some(place)));
+                return Err(
+                    Error::invalid(format!("there are two projects `{}`", twice.name)).at(Some(place))
+                );
             }
         }
         projects.by_name.entry(DEFAULT.to_owned()).or_insert_with(Project::unrestricted);
@@ -139,7 +141,7 @@ impl Projects {
     pub fn take_from(&mut self, objects: &[Object]) -> Result<()> {
         for object in objects.iter().filter(|it| it.kind() == KIND && it.group() == GROUP) {
             let value: Value = serde_json::from_str(&object.to_json()?).map_err(|error| {
-                Error::new(format!("{object} cannot be read: {error}")).at(object.place())
+                Error::invalid(format!("{object} cannot be read: {error}")).at(object.place())
             })?;
             let project = Project::read(&value, object.place())?;
             self.by_name.insert(project.name.clone(), project);
@@ -154,7 +156,7 @@ impl Projects {
     pub fn get(&self, name: &str) -> Result<Project> {
         let name = if name.is_empty() { DEFAULT } else { name };
         let Some(project) = self.by_name.get(name) else {
-            let error = Error::new(format!("there is no project `{name}`"));
+            let error = Error::invalid(format!("there is no project `{name}`"));
             return Err(match closest(name, self.by_name.keys().map(String::as_str)) {
                 Some(meant) => error.hint(format!("did you mean `{meant}`?")),
                 None => error.hint("add the AppProject to `projects` of the context file"),
@@ -180,18 +182,18 @@ impl Project {
 
     /// Where it is written, when that is in a file.
     #[must_use]
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&Location> {
         self.place.as_ref()
     }
 
-    fn read(value: &Value, place: Option<Place>) -> Result<Self> {
+    fn read(value: &Value, place: Option<Location>) -> Result<Self> {
         let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
         if kind != KIND {
             let message = format!("a project is an `{KIND}`, and this is `{kind}`");
-            return Err(Error::new(message).at(place));
+            return Err(Error::invalid(message).at(place));
         }
         let written = Written::deserialize(value)
-            .map_err(|error| Error::new(format!("this is no {KIND}: {error}")).at(place.clone()))?;
+            .map_err(|error| Error::invalid(format!("this is no {KIND}: {error}")).at(place.clone()))?;
         let spec = written.spec.unwrap_or_default();
         let destinations = spec.destinations.unwrap_or_default();
         Ok(Self {

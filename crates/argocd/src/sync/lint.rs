@@ -127,7 +127,7 @@ mod tests {
         let mut warnings = Vec::new();
         check(&objects(&text)[0], &mut warnings);
         let line = |warning: Warning| {
-            let place = warning.place.as_ref().map(yamltree::Place::location).unwrap_or_default();
+            let place = warning.location.as_ref().map(ToString::to_string).unwrap_or_default();
             (warning.code, format!("{place} {}", warning.message), warning.hint)
         };
         warnings.into_iter().map(line).collect()

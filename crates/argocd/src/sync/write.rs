@@ -35,7 +35,7 @@ impl Plan<'_> {
     pub fn to_json(&self) -> Result<String> {
         let lines = self.tasks.iter().map(Line::of).chain(self.never.iter().map(Line::of_never));
         let lines = lines.map(|line| serde_json::to_string(&line)).collect::<Result<Vec<_>, _>>();
-        let lines = lines.map_err(|error| Error::new(format!("the plan cannot be written: {error}")))?;
+        let lines = lines.map_err(|error| Error::invalid(format!("the plan cannot be written: {error}")))?;
         Ok(if lines.is_empty() { "[]\n".to_owned() } else { format!("[\n{}\n]\n", lines.join(",\n")) })
     }
 

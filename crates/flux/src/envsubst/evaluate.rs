@@ -1,7 +1,7 @@
 //! From parts to a text (envsubst/template.go).
 
 use super::parse::{Expression, Part};
-use super::{Error, MAX_OUTPUT, Mode, Value, Variables, operators};
+use super::{ExpressionError, MAX_OUTPUT, Mode, Value, Variables, operators};
 
 /// Puts the values in.
 pub(super) fn evaluate(
@@ -9,7 +9,7 @@ pub(super) fn evaluate(
     parts: &[Part],
     variables: &Variables,
     mode: Mode,
-) -> Result<String, Error> {
+) -> Result<String, ExpressionError> {
     let evaluation = Evaluation { written, variables, mode };
     let mut text = String::new();
     for part in parts {
@@ -25,7 +25,7 @@ struct Evaluation<'v> {
 }
 
 impl Evaluation<'_> {
-    fn add(&self, part: &Part, text: &mut String) -> Result<(), Error> {
+    fn add(&self, part: &Part, text: &mut String) -> Result<(), ExpressionError> {
         let expression = match part {
             Part::Text(plain) => {
                 text.push_str(plain);
@@ -35,7 +35,7 @@ impl Evaluation<'_> {
         };
         let value = self.value(expression)?;
         if text.len() + value.len() > MAX_OUTPUT {
-            return Err(Error::new(
+            return Err(ExpressionError::new(
                 format!("substitution gives more than {MAX_OUTPUT} bytes"),
                 expression.offset,
             ));
@@ -45,7 +45,7 @@ impl Evaluation<'_> {
     }
 
     /// Arguments come first: in strict mode those of a default that is not needed count too.
-    fn value(&self, expression: &Expression) -> Result<String, Error> {
+    fn value(&self, expression: &Expression) -> Result<String, ExpressionError> {
         let name = &expression.name;
         let argument = |part: &Part| {
             let mut text = String::new();
@@ -61,18 +61,20 @@ impl Evaluation<'_> {
             }
             Some(Value::Binary) => {
                 let message = format!("the value of `{name}` is no text");
-                return Err(Error::new(message, expression.offset));
+                return Err(ExpressionError::new(message, expression.offset));
             }
             None if self.mode == Mode::Strict && !has_default => {
                 let hint = format!("set it in `postBuild`, or give it a default: `${{{name}:=…}}`");
-                return Err(
-                    Error::new(format!("the variable `{name}` is not set"), expression.offset).hint(hint)
-                );
+                return Err(ExpressionError::new(
+                    format!("the variable `{name}` is not set"),
+                    expression.offset,
+                )
+                .hint(hint));
             }
             None => "",
         };
         operators::apply(&expression.operator, value, &arguments).map_err(|what| {
-            Error::new(format!("`${{{name}{}…}}` {what}", expression.operator), expression.offset)
+            ExpressionError::new(format!("`${{{name}{}…}}` {what}", expression.operator), expression.offset)
         })
     }
 }

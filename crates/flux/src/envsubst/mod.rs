@@ -49,7 +49,7 @@ pub enum Value {
 
 /// What is wrong with an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct ExpressionError {
     /// The sentence.
     pub message: String,
     /// What to do about it.
@@ -72,12 +72,12 @@ pub enum Mode {
 ///
 /// # Errors
 /// An expression that is none, or one that cannot be worked out.
-pub fn substitute(text: &str, variables: &Variables, mode: Mode) -> Result<String, Error> {
+pub fn substitute(text: &str, variables: &Variables, mode: Mode) -> Result<String, ExpressionError> {
     let parts = parse::parse(text)?;
     evaluate::evaluate(text, &parts, variables, mode)
 }
 
-impl Error {
+impl ExpressionError {
     fn new(message: impl Into<String>, offset: usize) -> Self {
         Self { message: message.into(), hint: None, offset }
     }

@@ -3,7 +3,7 @@
 use std::str::Chars;
 use std::sync::OnceLock;
 
-use super::Error;
+use super::ExpressionError;
 
 /// Expressions nest no deeper; Flux has no such limit, and nobody nests three.
 const MAX_DEPTH: usize = 100;
@@ -47,7 +47,7 @@ pub fn is_name(text: &str) -> bool {
 }
 
 /// The parts of a text.
-pub(super) fn parse(text: &str) -> Result<Vec<Part>, Error> {
+pub(super) fn parse(text: &str) -> Result<Vec<Part>, ExpressionError> {
     let mut parser = Parser { text, rest: text.chars(), depth: 0 };
     let mut parts = Vec::new();
     loop {
@@ -133,10 +133,10 @@ impl Parser<'_> {
     }
 
     /// An expression, whose `${` is next.
-    fn expression(&mut self) -> Result<Part, Error> {
+    fn expression(&mut self) -> Result<Part, ExpressionError> {
         let offset = self.offset();
         if self.depth == MAX_DEPTH {
-            return Err(Error::new(format!("`${{…}}` nests deeper than {MAX_DEPTH}"), offset));
+            return Err(ExpressionError::new(format!("`${{…}}` nests deeper than {MAX_DEPTH}"), offset));
         }
         self.depth += 1;
         self.rest.nth(1);
@@ -153,7 +153,7 @@ impl Parser<'_> {
         Ok(Part::Expression(expression))
     }
 
-    fn fill(&mut self, expression: &mut Expression) -> Result<(), Error> {
+    fn fill(&mut self, expression: &mut Expression) -> Result<(), ExpressionError> {
         if self.take('#') {
             expression.operator = "#".to_owned();
             expression.name = self.name();
@@ -203,7 +203,7 @@ impl Parser<'_> {
     }
 
     /// `:` and what follows it: a default, or the bounds of a part.
-    fn colon(&mut self, expression: &mut Expression) -> Result<(), Error> {
+    fn colon(&mut self, expression: &mut Expression) -> Result<(), ExpressionError> {
         let mut behind = self.rest.clone();
         behind.next();
         let next = behind.next();
@@ -229,14 +229,14 @@ impl Parser<'_> {
     }
 
     /// Texts and expressions up to the brace.
-    fn defaults(&mut self, expression: &mut Expression) -> Result<(), Error> {
+    fn defaults(&mut self, expression: &mut Expression) -> Result<(), ExpressionError> {
         while !self.take('}') {
             self.argument(expression, |next| next == '}', Escapes::None)?;
         }
         Ok(())
     }
 
-    fn replacement(&mut self, expression: &mut Expression) -> Result<(), Error> {
+    fn replacement(&mut self, expression: &mut Expression) -> Result<(), ExpressionError> {
         expression.operator = self.operator(&["/", "/#%"]);
         // A brace is no end here: what is sought goes to the next slash, wherever that is.
         self.argument(expression, |next| next == '/', Escapes::All)?;
@@ -257,7 +257,7 @@ impl Parser<'_> {
         expression: &mut Expression,
         ends: impl Fn(char) -> bool,
         escapes: Escapes,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ExpressionError> {
         let argument = if self.opens() { self.expression()? } else { Part::Text(self.run(ends, escapes)) };
         if matches!(&argument, Part::Text(text) if text.is_empty()) {
             return Err(self.fault(&format!("has nothing behind `{}`", expression.operator), expression));
@@ -266,21 +266,21 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn close(&mut self, expression: &Expression) -> Result<(), Error> {
+    fn close(&mut self, expression: &Expression) -> Result<(), ExpressionError> {
         if self.take('}') { Ok(()) } else { Err(self.bad(expression)) }
     }
 
-    fn bad(&self, expression: &Expression) -> Error {
+    fn bad(&self, expression: &Expression) -> ExpressionError {
         self.fault("is no substitution that Flux knows", expression)
     }
 
     /// The expression as far as it was read is shown: it has no values in it.
-    fn fault(&self, what: &str, expression: &Expression) -> Error {
+    fn fault(&self, what: &str, expression: &Expression) -> ExpressionError {
         let shown: String =
             self.text[expression.offset..].chars().take_while(|c| *c != '\n').take(40).collect();
         let end = shown.find('}').map_or(shown.len(), |end| end + 1);
         let message = format!("`{}` {what}", &shown[..end]);
-        Error::new(message, expression.offset).hint("for a dollar sign before a brace write `$${`")
+        ExpressionError::new(message, expression.offset).hint("for a dollar sign before a brace write `$${`")
     }
 }
 

@@ -11,12 +11,12 @@ mod replicas;
 use std::collections::BTreeMap;
 
 use argocd::objects::Object;
-use yamltree::{Node, Place};
+use yamltree::{Location, Node};
 
 use crate::compare::Change;
 use crate::input::{Facts, Target};
 use crate::model::{
-    Finding, Level, Location, Moved, ObjectId, ObjectStatus, Rule, Summary, TargetReview, TargetStatus,
+    FileLocation, Finding, Level, Moved, ObjectId, ObjectStatus, Rule, Summary, TargetReview, TargetStatus,
 };
 
 /// What is looked at, in order.
@@ -45,7 +45,7 @@ pub(crate) struct Difference<'d> {
     /// The object after, if its places are in files.
     pub(crate) object: Option<&'d Object>,
     /// Where the target is defined.
-    pub(crate) origin: Option<&'d Place>,
+    pub(crate) origin: Option<&'d Location>,
     /// The target that has the object of before after the change.
     pub(crate) owner: Option<&'d Target>,
 }
@@ -74,8 +74,8 @@ impl Difference<'_> {
 }
 
 impl Finding {
-    fn at(mut self, place: Option<Place>) -> Self {
-        self.location = place.as_ref().map(Location::of);
+    fn at(mut self, place: Option<Location>) -> Self {
+        self.location = place.as_ref().map(FileLocation::of);
         self.place = place;
         self
     }

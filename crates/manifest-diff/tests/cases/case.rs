@@ -14,7 +14,7 @@ use manifest_diff::{
     Volatile, review,
 };
 use serde::Deserialize;
-use yamltree::{Place, Source, Span};
+use yamltree::{Location, Source, Span};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -150,7 +150,7 @@ fn told(target: Target, known: &Known) -> Target {
         },
         volatile: volatile.collect(),
         warnings: known.warnings.clone(),
-        origin: known.origin.as_ref().map(|path| Place {
+        origin: known.origin.as_ref().map(|path| Location {
             source: Arc::new(Source { name: path.clone(), text: "".into() }),
             span: Span { source: 0, start: 0, end: 0 },
         }),

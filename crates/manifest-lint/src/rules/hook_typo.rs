@@ -24,7 +24,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         for warning in sync::annotation_warnings(object) {
             let severity =
                 if warning.code == Code::NeverApplied { Severity::Error } else { Severity::Warning };
-            let draft = Draft::new(known, at, object, severity).says(warning.message).at(warning.place);
+            let draft = Draft::new(known, at, object, severity).says(warning.message).at(warning.location);
             drafts.push(match warning.hint {
                 Some(hint) => draft.hint(hint),
                 None => draft,

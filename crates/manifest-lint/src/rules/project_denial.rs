@@ -1,7 +1,7 @@
 //! What projects do not permit their Applications.
 
-use argocd::Error;
 use argocd::project::{self, Projects};
+use diagnostic::Error;
 use findings::{Rule, Severity};
 
 use super::Check;
@@ -26,8 +26,8 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         let Some(deployment) = target.deployment.as_deref() else { continue };
         let mut denied = |error: &Error, object: &'s argocd::objects::Object| {
             let draft = Draft::new(known, at, object, Severity::Error).says(error.message());
-            let draft = draft.at(error.place().cloned());
-            drafts.push(match error.help() {
+            let draft = draft.at(error.location().cloned());
+            drafts.push(match error.get_hint() {
                 Some(hint) => draft.hint(hint),
                 None => draft,
             });

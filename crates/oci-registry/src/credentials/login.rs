@@ -135,7 +135,7 @@ fn folder(path: &Path) -> &Path {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Error {
-    Error::new(ErrorKind::Disk, format!("cannot write `{}`: {error}", path.display()))
+    Error::new(ErrorKind::Environment, format!("cannot write `{}`: {error}", path.display()))
 }
 
 #[cfg(test)]

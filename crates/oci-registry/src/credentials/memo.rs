@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_failure_is_known_for_a_moment() {
         let memo = Memo::default();
-        let fail = || Err(Error::new(ErrorKind::Unreachable, "no"));
+        let fail = || Err(Error::new(ErrorKind::Unavailable, "no"));
         assert!(memo.get("h", at(100), fail).is_err());
         assert!(memo.get("h", at(104), || given(1)).is_err());
         assert_eq!(memo.get("h", at(105), || given(1)).unwrap(), 1);

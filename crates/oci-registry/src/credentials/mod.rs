@@ -156,7 +156,7 @@ impl CredentialSource for CredentialChain {
 }
 
 fn missing(place: &str, reason: &str) -> Error {
-    Error::no_credentials(place, reason)
+    crate::error::no_credentials(place, reason)
 }
 
 /// A file that may not exist.
@@ -196,10 +196,7 @@ mod tests {
     fn a_named_place_without_credentials_is_an_error_that_shows_none() {
         let variable = CredentialVariable { name: "REGISTRY".to_owned(), value: Some("s3cret".into()) };
         let error = variable.find("h", "").unwrap_err();
-        assert_eq!(
-            error.message(),
-            "no credentials can be had from `$REGISTRY`: it holds no `user:password`"
-        );
+        assert_eq!(error.message(), "cannot read credentials from `$REGISTRY`: it holds no `user:password`");
         let file = CredentialFile(PathBuf::from("/nonexistent/secret"));
         assert_eq!(file.find("h", "").unwrap_err().kind(), ErrorKind::Credentials);
     }

@@ -162,7 +162,7 @@ pub(super) fn failed(program: &OsStr, reason: &str) -> Error {
     let shown = program.to_string_lossy();
     Error::new(
         ErrorKind::Credentials,
-        format!("no credentials can be had from the program `{shown}`: {reason}"),
+        format!("cannot read credentials from the program `{shown}`: {reason}"),
     )
     .hint("run it by hand to see what is wrong")
 }

@@ -4,7 +4,7 @@ use yamltree::{Entry, Kind, Node, Style};
 
 use super::Edits;
 use crate::anchors::own;
-use crate::error::{Error, Result};
+use crate::error::{Result, refused};
 use crate::layout::{column, line_break, line_end, list_indent, own_line};
 use crate::new::{self, Layout, New};
 use crate::proof::place;
@@ -17,11 +17,11 @@ impl<'f> Edits<'f> {
     /// When the node is no mapping or has the key, or its keys stand in no column.
     pub fn insert(&mut self, mapping: &'f Node, key: &str, value: New) -> Result<()> {
         let Kind::Mapping(entries) = &mapping.kind else {
-            return Err(Error::refused(format!("there is no mapping to take the key `{key}`"), mapping.span));
+            return Err(refused(format!("there is no mapping to take the key `{key}`"), mapping.span));
         };
         let added = self.plan.added.get(&place(mapping.span)).map(Vec::as_slice).unwrap_or_default();
         if own(mapping, key)?.is_some() || added.iter().any(|(added, _)| added.as_deref() == Some(key)) {
-            return Err(Error::refused(format!("the key `{key}` is there already"), mapping.span));
+            return Err(refused(format!("the key `{key}` is there already"), mapping.span));
         }
         if mapping.style == Style::Flow {
             let mut written = String::new();
@@ -46,7 +46,7 @@ impl<'f> Edits<'f> {
         // A key behind an anchor or a tag tells no column, but another one does.
         let at = entries.iter().find_map(|entry| column(text, entry.key.span.start as usize));
         let Some(at) = at else {
-            return Err(Error::refused("the keys of the mapping stand in no column", mapping.span));
+            return Err(refused("the keys of the mapping stand in no column", mapping.span));
         };
         let mut written = String::new();
         self.layout(mapping).entry(&mut written, key, value, at);
@@ -67,7 +67,7 @@ impl<'f> Edits<'f> {
     /// When the node is no list, or its dashes stand in no column.
     pub fn push(&mut self, sequence: &'f Node, item: New) -> Result<()> {
         let Kind::Sequence(items) = &sequence.kind else {
-            return Err(Error::refused("there is no list to take another item", sequence.span));
+            return Err(refused("there is no list to take another item", sequence.span));
         };
         if sequence.style == Style::Flow {
             let mut written = String::new();
@@ -84,7 +84,7 @@ impl<'f> Edits<'f> {
         let text = self.file.text();
         let dash = sequence.span.start as usize;
         let Some(at) = column(text, dash) else {
-            return Err(Error::refused("the items of the list stand in no column", sequence.span));
+            return Err(refused("the items of the list stand in no column", sequence.span));
         };
         let mut written = String::new();
         if let Some(last) = items.last().filter(|last| last.style == Style::Flow) {
@@ -107,7 +107,7 @@ impl<'f> Edits<'f> {
     pub fn replace_null(&mut self, node: &'f Node, items: Vec<New>) -> Result<()> {
         let is_null = node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == yamltree::Resolved::Null);
         if !is_null {
-            return Err(Error::refused("the value is no list", node.span));
+            return Err(refused("the value is no list", node.span));
         }
         self.replace(node, New::Sequence(items))
     }
@@ -119,8 +119,9 @@ impl<'f> Edits<'f> {
     /// When the node is a block scalar, or its keys or dashes stand in no column.
     pub fn replace(&mut self, node: &'f Node, content: New) -> Result<()> {
         if matches!(node.style, Style::Literal | Style::Folded) {
-            return Err(Error::refused("the value is a block scalar", node.span)
-                .hint("write it on the line of its key"));
+            return Err(
+                refused("the value is a block scalar", node.span).hint("write it on the line of its key")
+            );
         }
         let (text, start) = (self.file.text(), node.span.start as usize);
         let is_empty = node.span.start == node.span.end;
@@ -192,7 +193,7 @@ impl<'f> Edits<'f> {
             [document, ..] => Some(document.root.span),
         };
         if let Some(span) = root {
-            return Err(Error::refused("the file has content already", span));
+            return Err(refused("the file has content already", span));
         }
         let text = self.file.text();
         let layout = Layout { line_break: line_break(text, text.len()), list_indent: 0 };

@@ -3,7 +3,7 @@
 use yamltree::{Entry, Kind, Node, Style};
 
 use super::Edits;
-use crate::error::{Error, Result};
+use crate::error::{Result, refused};
 use crate::layout::{break_at, line_end, line_start, own_line};
 use crate::proof::place;
 
@@ -17,7 +17,7 @@ impl<'f> Edits<'f> {
     pub fn remove(&mut self, mapping: &'f Node, entry: &'f Entry) -> Result<()> {
         let entries = mapping.entries().map(Vec::as_slice).unwrap_or_default();
         let Some(at) = entries.iter().position(|one| std::ptr::eq(one, entry)) else {
-            return Err(Error::refused("the mapping does not have the entry", mapping.span));
+            return Err(refused("the mapping does not have the entry", mapping.span));
         };
         check_unshared(&entry.key)?;
         check_unshared(&entry.value)?;
@@ -40,7 +40,7 @@ impl<'f> Edits<'f> {
     pub fn remove_item(&mut self, sequence: &'f Node, item: &'f Node) -> Result<()> {
         let items = sequence.items().map(Vec::as_slice).unwrap_or_default();
         let Some(at) = items.iter().position(|one| std::ptr::eq(one, item)) else {
-            return Err(Error::refused("the list does not have the item", sequence.span));
+            return Err(refused("the list does not have the item", sequence.span));
         };
         check_unshared(item)?;
         let range = if sequence.style == Style::Flow {
@@ -52,7 +52,7 @@ impl<'f> Edits<'f> {
             let before = text[..item.span.start as usize].trim_end_matches([' ', '\t']);
             let dash = before.strip_suffix('-').map(str::len);
             let Some(dash) = dash.filter(|dash| own_line(text, *dash).is_some()) else {
-                return Err(Error::refused("the item does not begin its line", item.span));
+                return Err(refused("the item does not begin its line", item.span));
             };
             self.range_in_block(dash, item.span.end as usize, item)?
         };
@@ -71,7 +71,7 @@ impl<'f> Edits<'f> {
         let end = line_end(text, last);
         let behind = text[last..end].trim_start();
         if !(behind.is_empty() || behind.starts_with('#')) {
-            return Err(Error::refused("something follows the value on its line", value.span));
+            return Err(refused("something follows the value on its line", value.span));
         }
         let next = end + break_at(text, end).len();
         let start = line_start(text, key);
@@ -107,7 +107,7 @@ impl<'f> Edits<'f> {
 /// Refuses what other places may stand for.
 fn check_unshared(node: &Node) -> Result<()> {
     match anchor_in(node) {
-        Some(name) => Err(Error::refused(format!("what is to go has the anchor `&{name}`"), node.span)
+        Some(name) => Err(refused(format!("what is to go has the anchor `&{name}`"), node.span)
             .hint("remove it by hand, with the aliases that use it")),
         None => Ok(()),
     }

@@ -5,7 +5,7 @@ use crate::duplicate::{self, DuplicateKeys};
 use crate::error::Error;
 use crate::node::{Entry, Kind, Node, Style};
 use crate::scan::{Place, TokenKind};
-use crate::source::Span;
+use diagnostic::Span;
 
 impl Composer<'_> {
     // Block collections.

@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::{Entry, Kind, Node};
 use crate::resolve::Resolved;
-use crate::source::Span;
+use diagnostic::Span;
 
 /// The first fault, given any.
 pub(super) fn first(root: &Node, dialect: Dialect, found: Error) -> Error {

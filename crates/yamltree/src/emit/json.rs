@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::Node;
 use crate::number::push_json_float;
-use crate::source::Span;
+use diagnostic::Span;
 
 /// Who reads the YAML and how the JSON shall look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

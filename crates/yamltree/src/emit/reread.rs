@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::node::{Kind, Node, Style};
 use crate::parse::{ParseOptions, parse_first};
-use crate::source::SourceId;
+use diagnostic::SourceId;
 
 /// The text of a string node after one round through go-yaml v3.
 pub(super) fn reread<'n>(node: &'n Node, text: &'n str) -> Result<Cow<'n, str>, Error> {

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::node::Node;
 use crate::number::{push_json_float, push_yaml_float};
 use crate::resolve::{Resolved, resolve};
-use crate::source::Span;
+use diagnostic::Span;
 
 /// Appends a node as a document, which ends in a line break; nothing if the node is refused.
 pub fn to_sigs_yaml(node: &Node, out: &mut String) -> Result<(), Error> {

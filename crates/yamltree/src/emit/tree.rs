@@ -13,7 +13,7 @@ use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::{Entry, Kind, Node, Style};
 use crate::number::push_yaml_float;
-use crate::source::Span;
+use diagnostic::Span;
 
 /// The tree that Go holds after it has turned a node into JSON and back, and the places of the numbers that are no
 /// longer the same. How the node's scalars are read is as for [`to_json`](crate::to_json).

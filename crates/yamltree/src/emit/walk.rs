@@ -19,8 +19,8 @@ use crate::error::{Error, ErrorKind};
 use crate::node::{Entry, Kind, Node, Tag};
 use crate::number::push_yaml_float32;
 use crate::resolve::Resolved;
-use crate::source::Span;
 use crate::timestamp::Timestamp;
+use diagnostic::Span;
 
 /// A scalar as Go holds it on the way to JSON.
 #[derive(Clone, Debug)]

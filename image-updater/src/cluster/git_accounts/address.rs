@@ -4,7 +4,7 @@
 //! stricter: a beginning has the whole host, so that what is kept for `https://git.example` is not shown to
 //! `https://git.example.org`.
 
-use crate::error::{Error, Result};
+use diagnostic::{Error, Result};
 
 /// How a server is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +25,9 @@ impl Way {
         match () {
             () if starts_with("http://") || starts_with("https://") => Ok(Self::Http),
             () if starts_with("ssh://") || is_ssh(url) => Ok(Self::Ssh),
-            () => Err(Error::input(format!(
+            () => Err(Error::invalid(format!(
                 "`{}` is neither an address of https nor one of ssh, and credentials are for these",
-                gitremote::redact(url)
+                diagnostic::redact(url)
             ))),
         }
     }

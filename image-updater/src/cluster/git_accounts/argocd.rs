@@ -4,6 +4,7 @@
 //! no credentials, the `repo-creds` Secret with the longest beginning of the address adds its own. Host keys and
 //! authorities are those of `argocd-ssh-known-hosts-cm` and `argocd-tls-certs-cm`.
 
+use diagnostic::{Error, Result};
 use gitremote::ProxyServer;
 use oci_registry::Secret;
 
@@ -13,7 +14,6 @@ use super::{Login, Shown};
 use crate::account::{Account, AppKey, TOKEN_USER};
 use crate::change::Named;
 use crate::cluster::{Kept, Vault};
-use crate::error::{Error, Result};
 
 /// What Argo CD marks its Secrets with.
 const LABEL: &str = "argocd.argoproj.io/secret-type";
@@ -103,9 +103,9 @@ fn has_credentials(keys: &Keys<'_>) -> Result<bool> {
 fn nothing(namespace: &str, url: &str) -> Error {
     let message = format!(
         "no Secret of Argo CD in the namespace `{namespace}` has credentials for `{}`",
-        gitremote::redact(url)
+        diagnostic::redact(url)
     );
-    Error::input(message).hint("add the repository to Argo CD, or name a Secret with `git:secret:NAME`")
+    Error::invalid(message).hint("add the repository to Argo CD, or name a Secret with `git:secret:NAME`")
 }
 
 fn shown(keys: &Keys<'_>, url: &str) -> Result<Shown> {

@@ -1,5 +1,6 @@
 //! The Secrets that a GitRepository of Flux names: what its server is shown, and the proxy on the way there.
 
+use diagnostic::{Error, Result};
 use gitremote::ProxyServer;
 use oci_registry::Secret;
 
@@ -9,7 +10,6 @@ use super::{Login, Shown};
 use crate::account::{Account, AppKey};
 use crate::change::Named;
 use crate::cluster::Vault;
-use crate::error::{Error, Result};
 
 /// What the server of a repository is shown.
 ///
@@ -26,7 +26,7 @@ pub(super) fn login(
     let login = match &secret {
         Some(kept) => of_secret(&Keys::of(kept), is_app, url)?,
         None if is_app => {
-            return Err(Error::input(
+            return Err(Error::invalid(
                 "a GitRepository with `provider: github` names the App's Secret in `secretRef`",
             ));
         }

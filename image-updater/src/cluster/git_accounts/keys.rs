@@ -1,10 +1,10 @@
 //! What is in a Secret, key by key; where another Secret adds to it, what the first lacks is looked for there.
 
+use diagnostic::{Error, Result};
 use gitremote::ClientCertificate;
 use oci_registry::Secret;
 
 use crate::cluster::Kept;
-use crate::error::{Error, Result};
 
 /// Secrets of which the first counts that has a key.
 #[derive(Clone, Copy)]
@@ -86,10 +86,10 @@ impl<'k> Keys<'k> {
 
     /// Says what is wrong as a whole.
     pub(super) fn refuse(&self, why: &str) -> Error {
-        Error::input(format!("the Secret `{}` {why}", self.first.id))
+        Error::invalid(format!("the Secret `{}` {why}", self.first.id))
     }
 }
 
 fn wrong(kept: &Kept, key: &str, why: &str) -> Error {
-    Error::input(format!("the Secret `{}` cannot be used: `{key}` {why}", kept.id))
+    Error::invalid(format!("the Secret `{}` cannot be used: `{key}` {why}", kept.id))
 }

@@ -10,6 +10,7 @@ mod flux;
 mod keys;
 mod signing;
 
+use diagnostic::{Error, Result};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,7 +20,6 @@ use oci_registry::Secret;
 use super::Vault;
 use crate::account::{Account, AppKey, AppTokens};
 use crate::change::Named;
-use crate::error::{Error, Result};
 use crate::work::GitAccount;
 use address::Way;
 pub(crate) use signing::Signer;
@@ -82,8 +82,9 @@ pub(crate) fn login(vault: &dyn Vault, account: &GitAccount, url: &str) -> Resul
         }
     }?;
     if login.proxy.is_some() && Way::of(url)? == Way::Ssh {
-        let message = format!("`{}` is reached over ssh, for which no proxy is used", gitremote::redact(url));
-        return Err(Error::input(message).hint("use https, or configure `ProxyCommand` for ssh"));
+        let message =
+            format!("`{}` is reached over ssh, for which no proxy is used", diagnostic::redact(url));
+        return Err(Error::invalid(message).hint("use https, or configure `ProxyCommand` for ssh"));
     }
     Ok(login)
 }
@@ -91,7 +92,7 @@ pub(crate) fn login(vault: &dyn Vault, account: &GitAccount, url: &str) -> Resul
 /// A Secret that has to be there.
 fn secret(vault: &dyn Vault, id: &Named) -> Result<super::Kept> {
     vault.secret(id)?.ok_or_else(|| {
-        Error::input(format!("there is no Secret `{id}`, which has what the git server is shown"))
+        Error::invalid(format!("there is no Secret `{id}`, which has what the git server is shown"))
             .hint("make it, or let image-updater `get` it")
     })
 }

@@ -2,15 +2,16 @@
 //!
 //! The Secret is read when the first commit is signed, and its key is gone with the delivery.
 
+use diagnostic::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
-use gitremote::{ErrorKind, GpgKeyring, Sign, SshSigner};
+use diagnostic::ErrorKind;
+use gitremote::{GpgKeyring, Sign, SshSigner};
 use oci_registry::Secret;
 
 use super::keys::Keys;
 use crate::cluster::Vault;
 use crate::config::SignatureFormat;
-use crate::error::{Error, Result};
 use crate::work::SigningSecret;
 
 /// Signs with the key in a Secret.
@@ -53,7 +54,7 @@ impl<'v> Signer<'v> {
 }
 
 impl Sign for Signer<'_> {
-    fn sign(&self, payload: &[u8]) -> gitremote::Result<String> {
+    fn sign(&self, payload: &[u8]) -> Result<String> {
         let mut key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
         let signer = match key.take() {
             Some(signer) => signer,
@@ -63,9 +64,9 @@ impl Sign for Signer<'_> {
     }
 }
 
-fn as_of_git(error: &Error) -> gitremote::Error {
-    let ours = gitremote::Error::new(ErrorKind::Unavailable, error.message());
-    match error.help() {
+fn as_of_git(error: &Error) -> Error {
+    let ours = Error::new(ErrorKind::Unavailable, error.message());
+    match error.get_hint() {
         Some(help) => ours.hint(help),
         None => ours,
     }

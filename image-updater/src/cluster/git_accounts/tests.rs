@@ -78,7 +78,7 @@ fn check(vault: &Memory, account: &GitAccount, url: &str, expected: Result<&str,
     match (&result, expected) {
         (Ok(login), Ok(expected)) => assert_eq!(told(login), expected),
         (Err(error), Err(expected)) => {
-            let text = format!("{error} {}", error.help().unwrap_or_default());
+            let text = format!("{error} {}", error.get_hint().unwrap_or_default());
             assert!(text.contains(expected), "{text}");
             assert!(!text.contains("hunter2"), "{text}");
         }

@@ -1,5 +1,6 @@
 //! The status of an ImageUpdateAutomation, in Flux' words: what it has pushed, and on what it was made.
 
+use diagnostic::ErrorKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -11,7 +12,6 @@ use super::news::{Heard, ImageId, News, State};
 use super::subject::Fault;
 use super::words::{joined, of_error};
 use crate::dialect::status::{ImageReference, ImageUpdateAutomationStatus};
-use crate::error::Cause;
 use crate::work::OwnerKind;
 
 /// What it came to.
@@ -155,19 +155,15 @@ fn policy_of(heard: &Heard<'_>) -> Option<String> {
 /// Whether it cannot go on until somebody mends the object.
 fn say_fault(conditions: &mut Conditions, fault: &Fault, message: &str) -> bool {
     let is_of = |field: &str| fault.field.as_deref().is_some_and(|known| known.starts_with(field));
-    match fault.cause() {
-        Cause::Invalid | Cause::Conflict if is_of("spec.policySelector") => {
-            conditions.stall("InvalidPolicySelector", message);
-        }
-        Cause::Invalid | Cause::Conflict if is_of("spec.update") => {
-            conditions.stall("InvalidUpdateStrategy", message);
-        }
-        Cause::Invalid | Cause::Conflict => conditions.stall("InvalidSourceConfiguration", message),
-        Cause::Denied => conditions.stall("AccessDenied", message),
-        Cause::Missing | Cause::Credentials => {
+    match fault.kind() {
+        ErrorKind::Denied => conditions.stall("AccessDenied", message),
+        ErrorKind::NotFound | ErrorKind::Credentials => {
             conditions.fail("SourceManagerFailed", message);
             return false;
         }
+        _ if is_of("spec.policySelector") => conditions.stall("InvalidPolicySelector", message),
+        _ if is_of("spec.update") => conditions.stall("InvalidUpdateStrategy", message),
+        _ => conditions.stall("InvalidSourceConfiguration", message),
     }
     true
 }

@@ -1,5 +1,6 @@
 //! The status of an ImagePolicy, in Flux' words: which version it has chosen, whether or not that could be written.
 
+use diagnostic::ErrorKind;
 use std::collections::BTreeSet;
 
 use super::conditions::Conditions;
@@ -8,7 +9,6 @@ use super::news::{ImageId, News};
 use super::subject::Fault;
 use super::words::{joined, of_error};
 use crate::dialect::status::{ImagePolicyStatus, ImageReference};
-use crate::error::Cause;
 use crate::round::Report;
 
 /// What it has chosen.
@@ -51,7 +51,7 @@ impl ImagePolicy {
         match (subject.faults.first(), &self.choice) {
             (Some(fault), _) => {
                 let message = joined(subject.faults.iter().map(Fault::message));
-                is_settled = say_fault(&mut conditions, fault.cause(), &message);
+                is_settled = say_fault(&mut conditions, fault.kind(), &message);
             }
             (None, Some(Choice::Chosen(latest))) => {
                 if status.latest_ref.as_ref() != Some(latest) {
@@ -116,14 +116,14 @@ fn in_words(latest: &ImageReference, previous: Option<&ImageReference>) -> Strin
 }
 
 /// Whether it cannot go on until somebody mends the object.
-fn say_fault(conditions: &mut Conditions, cause: Cause, message: &str) -> bool {
+fn say_fault(conditions: &mut Conditions, cause: ErrorKind, message: &str) -> bool {
     match cause {
-        Cause::Invalid | Cause::Conflict => {
+        ErrorKind::NotFound | ErrorKind::Credentials => conditions.fail("DependencyNotReady", message),
+        ErrorKind::Denied => conditions.fail("AccessDenied", message),
+        _ => {
             conditions.stall("InvalidPolicy", message);
             return true;
         }
-        Cause::Missing | Cause::Credentials => conditions.fail("DependencyNotReady", message),
-        Cause::Denied => conditions.fail("AccessDenied", message),
     }
     false
 }

@@ -1,5 +1,6 @@
 //! The status of an ImageRepository, in Flux' words: what its registry has.
 
+use diagnostic::{ErrorKind, Result};
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
@@ -12,7 +13,6 @@ use super::news::{ImageId, News};
 use super::subject::Fault;
 use super::words::{joined, of_error};
 use crate::dialect::status::{ImageRepositoryStatus, ScanResult};
-use crate::error::{Cause, Result};
 use crate::round::Scan;
 
 /// What Flux leaves out where nothing else is said.
@@ -66,7 +66,7 @@ impl ImageRepository {
                     latest_tags: latest.clone(),
                 });
             }
-            (None, Some((_, Err(error)))) if error.cause() == Cause::Credentials => {
+            (None, Some((_, Err(error)))) if error.kind() == ErrorKind::Credentials => {
                 conditions.fail("AuthenticationFailed", &of_error(error));
             }
             (None, Some((_, Err(error)))) => {
@@ -87,14 +87,14 @@ impl ImageRepository {
 /// Whether it cannot go on until somebody mends the object.
 fn say_fault(conditions: &mut Conditions, fault: &Fault, message: &str) -> bool {
     let is_of_image = fault.field.as_deref().is_some_and(|field| field.starts_with("spec.image"));
-    match fault.cause() {
-        Cause::Invalid if is_of_image => conditions.stall("ImageURLInvalid", message),
-        Cause::Invalid | Cause::Conflict => conditions.stall("ReadOperationFailed", message),
-        Cause::Credentials | Cause::Missing => {
+    match fault.kind() {
+        ErrorKind::Credentials | ErrorKind::NotFound => {
             conditions.fail("AuthenticationFailed", message);
             return false;
         }
-        Cause::Denied => conditions.stall("AccessDenied", message),
+        ErrorKind::Denied => conditions.stall("AccessDenied", message),
+        ErrorKind::Invalid if is_of_image => conditions.stall("ImageURLInvalid", message),
+        _ => conditions.stall("ReadOperationFailed", message),
     }
     true
 }

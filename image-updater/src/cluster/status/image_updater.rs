@@ -3,6 +3,7 @@
 //! An image that fails makes `Error` true and leaves `Ready` so: the others go on. Only a resource of which nothing is
 //! left to do is not ready. Which images stay behind, and why, is said with `Ready`, too.
 
+use diagnostic::ErrorKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -14,7 +15,6 @@ use super::subject::{Fault, Subject};
 use super::words::joined;
 use crate::change::Named;
 use crate::dialect::status::{Condition, ImageUpdaterStatus, RecentUpdate, Truth};
-use crate::error::Cause;
 
 /// So many updates are named, the newest.
 const RECENT: usize = 20;
@@ -154,7 +154,7 @@ impl ImageUpdater {
         Troubles {
             faults: subject.faults.iter().map(Fault::message).collect(),
             failures: self.images.iter().filter_map(failed).collect(),
-            is_conflict: subject.faults.iter().any(|fault| fault.cause() == Cause::Conflict),
+            is_conflict: subject.faults.iter().any(|fault| fault.kind() == ErrorKind::Conflict),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a round came to, sorted by the objects that its images are worked off for.
 
+use diagnostic::Error;
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
@@ -7,7 +8,6 @@ use jiff::Timestamp;
 use super::words::of_error;
 use crate::change::{Change, Named};
 use crate::deliver::{Delivered, Failed};
-use crate::error::Error;
 use crate::forge::Action;
 use crate::round::{Outcome, Report};
 use crate::work::{Owner, Update};

@@ -1,7 +1,7 @@
 //! An object of the cluster that is told how it does, as it is at one time, and what is wrong with what it says.
 
-use crate::error::{Cause, Error};
 use crate::work::Owner;
+use diagnostic::{Error, ErrorKind};
 
 /// An object that is told, as it was when work was made of it.
 #[derive(Clone, Debug)]
@@ -34,20 +34,20 @@ pub(crate) struct Fault {
 impl Fault {
     /// The field and what is wrong with it.
     pub(in crate::cluster) fn message(&self) -> String {
-        let hint = self.error.help().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        let hint = self.error.get_hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
         match &self.field {
             Some(field) => format!("{field}: {}{hint}", self.error.message()),
             None => format!("{}{hint}", self.error.message()),
         }
     }
 
-    /// Who has to mend it.
-    pub(super) fn cause(&self) -> Cause {
-        self.error.cause()
+    /// Returns the kind of the error.
+    pub(super) fn kind(&self) -> ErrorKind {
+        self.error.kind()
     }
 
-    fn key(&self) -> (Cause, Option<&str>, &str) {
-        (self.cause(), self.field.as_deref(), self.error.message())
+    fn key(&self) -> (ErrorKind, Option<&str>, &str) {
+        (self.kind(), self.field.as_deref(), self.error.message())
     }
 }
 

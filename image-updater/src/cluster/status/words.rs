@@ -1,7 +1,7 @@
 //! What is wrong or to be known, in a text of bounded length.
 
-use crate::error::Error;
 use crate::report::visible;
+use diagnostic::Error;
 
 /// More is not read in a list of objects; the API allows far more.
 const LONGEST: usize = 1024;
@@ -11,7 +11,7 @@ const NAMED: usize = 5;
 
 /// An error with what to do about it, without its place: that is for who reads files.
 pub(super) fn of_error(error: &Error) -> String {
-    match error.help() {
+    match error.get_hint() {
         Some(hint) => format!("{} ({hint})", error.message()),
         None => error.message().to_owned(),
     }

@@ -1,5 +1,6 @@
 //! Writing, against a stand-in for the API server that keeps objects, their versions, and what was asked.
 
+use diagnostic::Error;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,7 +12,6 @@ use tower::service_fn;
 use super::*;
 use crate::change::Named;
 use crate::cluster::status::Fault;
-use crate::error::Error;
 use crate::gate::Hold;
 use crate::work::OwnerKind;
 
@@ -139,7 +139,7 @@ fn subject(name: &str) -> Subject {
 }
 
 fn faulty(name: &str, message: &str) -> Subject {
-    let fault = Fault { field: Some("spec.x".to_owned()), error: Error::input(message) };
+    let fault = Fault { field: Some("spec.x".to_owned()), error: Error::invalid(message) };
     Subject { faults: vec![fault], ..subject(name) }
 }
 

@@ -9,6 +9,7 @@
 mod expression;
 mod server;
 
+use diagnostic::Location;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,6 @@ use yamltree::Node;
 
 use super::*;
 use crate::dialect::field::field_at;
-use crate::error::Place;
 use crate::output;
 use crate::work::Files;
 use server::Server;
@@ -65,8 +65,8 @@ impl Sample {
         objects.retain(|(key, _)| *key != self.key());
         objects.push((self.key(), self.text.clone()));
         let found = dialect::read_live(&objects, "argocd");
-        let is_own = |place: &&Place| place.path == self.key();
-        let place = found.faults.iter().filter_map(|fault| fault.place()).find(is_own)?;
+        let is_own = |place: &&Location| place.path() == self.key();
+        let place = found.faults.iter().filter_map(|fault| fault.location()).find(is_own)?;
         Some(field_at(&self.text, place).unwrap_or_default())
     }
 }
@@ -140,8 +140,9 @@ fn what_is_read_from_files_can_be_applied() {
                 // A field of older versions, which is passed over with a warning.
                 refused.retain(|field| field != "spec.namespace");
                 let lines = sample.line..sample.line + sample.text.lines().count();
-                let is_here = |place: &Place| place.path == name(path) && lines.contains(&place.line);
-                let is_fault = found.faults.iter().any(|fault| fault.place().is_some_and(is_here));
+                let is_here =
+                    |place: &Location| place.path() == name(path) && lines.contains(&place.line_column().0);
+                let is_fault = found.faults.iter().any(|fault| fault.location().is_some_and(is_here));
                 assert!(refused.is_empty() || is_fault, "{}: {}: {refused:?}", path.display(), sample.key());
                 count += 1;
             }

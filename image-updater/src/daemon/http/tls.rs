@@ -4,6 +4,7 @@
 //! cert-manager renews them where they are mounted. Refused: a chain that is not the key's; while one file is newer than
 //! the other, what was there before both counts.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,6 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::daemon::logs;
 use crate::daemon::watch::Watch;
-use crate::error::{Error, ErrorKind, Result};
 
 /// A chain of many certificates is shorter.
 const MAX_FILE: u64 = 1 << 20;
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 fn refused(what: &str, error: &dyn std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Input, format!("{what}: {error}"))
+    Error::new(ErrorKind::Invalid, format!("{what}: {error}"))
 }
 
 #[cfg(test)]
@@ -191,7 +191,7 @@ mod tests {
         fs::write(at("1/tls.crt"), &pairs[2].0).unwrap();
         assert_eq!(first(&certificates), der(&pairs[1].0));
         let error = load().unwrap_err();
-        assert!(error.message().contains("tls.crt") && error.help().is_some(), "{error}");
+        assert!(error.message().contains("tls.crt") && error.get_hint().is_some(), "{error}");
         fs::write(at("1/tls.key"), &pairs[2].1).unwrap();
         assert_eq!(first(&certificates), der(&pairs[2].0));
         fs::write(at("1/tls.key"), "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n").unwrap();

@@ -5,7 +5,7 @@ use super::super::objects::Object;
 use super::claim::Claim;
 use super::image_list;
 use super::types::{GitConfig, KustomizeTarget, ManifestTarget, Parts, Settings, WriteBack};
-use crate::error::Result;
+use diagnostic::Result;
 use yamlserde::Placed;
 
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io/";

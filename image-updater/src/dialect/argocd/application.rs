@@ -1,12 +1,12 @@
 //! Argo CD Applications: which of their sources counts, and what renders it.
 
+use diagnostic::{Error, Result};
 use std::collections::HashSet;
 
 use yamltree::Node;
 
 use super::super::objects::Object;
 use super::super::within;
-use crate::error::{Error, Result};
 
 /// The files that make a folder Kustomize's.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -136,5 +136,5 @@ fn found_out(kind: &str) -> Option<Renderer> {
 }
 
 fn missing(application: &Object) -> Error {
-    Error::input(format!("{} has no source", application.title())).at(application.place())
+    Error::invalid(format!("{} has no source", application.title())).at(application.place())
 }

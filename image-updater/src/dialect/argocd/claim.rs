@@ -1,5 +1,6 @@
 //! An image of an Application, and how a tag of it is chosen.
 
+use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::{Platform, Repository};
 
 use super::super::objects::Object;
@@ -9,7 +10,6 @@ use super::types::{ManifestTarget, Settings, WriteBack};
 use crate::choose::Rules;
 use crate::config::{Credentials, NamedSource, Registry};
 use crate::criteria::{Criteria, TagPattern};
-use crate::error::{Cause, Error, Result};
 use crate::work::Verification;
 use yamlserde::Placed;
 
@@ -45,7 +45,7 @@ impl Claim<'_> {
     fn parts(&self) -> Result<(&str, Repository, Option<&str>)> {
         let at = |error: Error| error.at(self.said.at(self.image.start));
         let (name, constraint) = image_list::split(&self.image.value).map_err(at)?;
-        let repository = name.parse().map_err(|error: oci_registry::Error| at(error.into()))?;
+        let repository = name.parse().map_err(|error: Error| at(error.into()))?;
         Ok((name, repository, constraint))
     }
 
@@ -80,7 +80,7 @@ impl Claim<'_> {
         }
         if let Some(platforms) = &self.settings.platforms {
             let read = platforms.value.iter().map(|text| text.trim().parse::<Platform>());
-            let read: Result<_, oci_registry::Error> = read.collect();
+            let read: Result<_, Error> = read.collect();
             criteria.platforms = read.map_err(|error| place(platforms.start)(error.into()))?;
         }
         let watched = self.constrain(&mut criteria, constraint)?;
@@ -149,14 +149,14 @@ impl Claim<'_> {
         if credentials.is_local() && found.live.as_ref() != Some(own) {
             let message =
                 format!("`{value}` is of the image updater itself, and not for the namespace `{own}`");
-            let error = self.said.refuse(*start, message).caused_by(Cause::Denied);
+            let error = self.said.refuse(*start, message).with_kind(ErrorKind::Denied);
             return Err(
                 error.hint("name a Secret of that namespace: only Argo CD's own may use what is ours")
             );
         }
         if let Some(secret) = credentials.in_cluster().filter(|secret| secret.namespace != *own) {
             let message = format!("the Secret `{secret}` is not in the namespace `{own}`");
-            let error = self.said.refuse(*start, message).caused_by(Cause::Denied);
+            let error = self.said.refuse(*start, message).with_kind(ErrorKind::Denied);
             return Err(error.hint("copy it there: Secrets of other namespaces are not read"));
         }
         let is_for = |registry: &String| self.repository().is_ok_and(|image| image.is_below(registry));

@@ -3,10 +3,10 @@
 //! Blanks around the parts do not count, and neither do items without content. A constraint may have an `=`, which no
 //! alias has before a colon; it cannot have a comma.
 
+use diagnostic::{Error, Result};
 use std::collections::HashSet;
 
 use crate::edit::Parts;
-use crate::error::{Error, Result};
 
 /// An item of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,11 +25,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<Item<'_>>> {
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let item = item(part)?;
         if let Some(alias) = item.alias.filter(|alias| !aliases.insert(*alias)) {
-            return Err(Error::input(format!("the alias `{alias}` is there twice")));
+            return Err(Error::invalid(format!("the alias `{alias}` is there twice")));
         }
         items.push(item);
     }
-    if items.is_empty() { Err(Error::input("the list has no image")) } else { Ok(items) }
+    if items.is_empty() { Err(Error::invalid("the list has no image")) } else { Ok(items) }
 }
 
 fn item(part: &str) -> Result<Item<'_>> {
@@ -40,10 +40,10 @@ fn item(part: &str) -> Result<Item<'_>> {
         None => (None, part),
     };
     if image.is_empty() {
-        return Err(Error::input(format!("`{part}` names no image")));
+        return Err(Error::invalid(format!("`{part}` names no image")));
     }
     if let Some(alias) = alias.filter(|alias| !is_alias(&alias.replace('/', "_"))) {
-        let error = Error::input(format!("`{alias}` is no alias"));
+        let error = Error::invalid(format!("`{alias}` is no alias"));
         return Err(error.hint("an alias has letters, digits and `-._`, and begins with a letter or digit"));
     }
     Ok(Item { alias, image })
@@ -62,7 +62,7 @@ pub(super) fn is_alias(text: &str) -> bool {
 pub(super) fn split(image: &str) -> Result<(&str, Option<&str>)> {
     let parts = Parts::split(image);
     if !parts.digest.is_empty() || image.contains('@') {
-        return Err(Error::input(format!("`{image}` has a digest, which no update could change")));
+        return Err(Error::invalid(format!("`{image}` has a digest, which no update could change")));
     }
     Ok((parts.name, Some(parts.tag).filter(|tag| !tag.is_empty())))
 }

@@ -13,12 +13,12 @@ pub(super) mod status;
 mod types;
 mod write_back;
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::objects::{Object, collect};
 use super::{Dialect, Found, Input};
-use crate::error::{Cause, Error, Result};
 use crate::work::{Delivery, Files, Owner, OwnerKind, Running, Update};
 use annotations::PREFIX;
 use application::{KUSTOMIZATIONS, Paths, Source};
@@ -61,7 +61,7 @@ fn read(input: Input<'_>, found: &mut Found) {
             },
             ((GROUP, _), "ImageUpdater") => {
                 let message = format!("{} is of `{}`, which is not known", object.title(), object.api);
-                let error = Error::input(message).at(object.place());
+                let error = Error::invalid(message).at(object.place());
                 found.faults.push(error.hint(format!("the version is {VERSION}")));
             }
             (("argoproj.io", _), "Application") => {
@@ -205,7 +205,7 @@ fn dispute(one: &Claim<'_>, other: &Claim<'_>, image: &str, application: &str) -
         other.said.title(),
         other.said.at(other.start)
     );
-    one.said.refuse(one.start, message).caused_by(Cause::Conflict).hint("leave it to one of them")
+    one.said.refuse(one.start, message).with_kind(ErrorKind::Conflict).hint("leave it to one of them")
 }
 
 fn update(

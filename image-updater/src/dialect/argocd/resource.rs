@@ -1,5 +1,6 @@
 //! ImageUpdater resources: which Applications they are for, and what they say of these.
 
+use diagnostic::Result;
 use std::collections::HashSet;
 
 use goregex::glob;
@@ -12,7 +13,6 @@ use super::claim::Claim;
 use super::image_list::is_alias;
 use super::types::{ApplicationRef, ImageUpdater, Settings, Verification, WriteBack};
 use crate::change::Named;
-use crate::error::Result;
 use crate::work::{self, KeyPlace};
 use yamlserde::Placed;
 

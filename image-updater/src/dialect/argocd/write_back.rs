@@ -8,9 +8,9 @@ use super::claim::Claim;
 use super::types::{ManifestTarget, Parts, PluginTarget, PullRequest};
 use crate::change::{Named, Version};
 use crate::cluster::{LiveSource, SourceField, print_of};
-use crate::error::{Cause, Error, Result};
 use crate::message::BranchTemplate;
 use crate::work::{self, Delivery, Files, GitAccount, Running, Spot, SpotPaths};
+use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::Reference;
 use yamlserde::Placed;
 use yamltree::Node;
@@ -126,7 +126,7 @@ impl Destination<'_> {
             return Ok(());
         }
         let message = format!("`{}` is not the repository of the Application", repository.value.trim());
-        let error = claim.said.refuse(repository.start, message).caused_by(Cause::Denied);
+        let error = claim.said.refuse(repository.start, message).with_kind(ErrorKind::Denied);
         Err(error.hint("outside of Argo CD's namespace the credentials of other repositories are not used"))
     }
 
@@ -215,7 +215,7 @@ impl Destination<'_> {
     fn spot(&self, claim: &Claim<'_>, target: &Target, found: &mut Found) -> Result<Spot> {
         if *target == Target::Application && !self.is_alone {
             let message = format!("{} is not alone in its file", self.application.title());
-            let error = Error::input(message).at(self.application.place());
+            let error = Error::invalid(message).at(self.application.place());
             return Err(error.hint("give each Application a file, so that no other one is written"));
         }
         let own = claim.target.as_ref().map(|target| target.value.clone()).unwrap_or_default();
@@ -405,7 +405,8 @@ fn branches(claim: &Claim<'_>, branch: &Placed<String>) -> Result<(Option<String
     }
     let pushed = Some(pushed).filter(|pushed| !pushed.is_empty() && *pushed != base);
     if let Some(pushed) = pushed {
-        BranchTemplate::parse("git-branch", pushed).map_err(|error| error.at(claim.said.at(branch.start)))?;
+        BranchTemplate::parse("git-branch", pushed)
+            .map_err(|error| error.moved_to(claim.said.at(branch.start)))?;
     }
     let base = Some(base.to_owned()).filter(|base| !base.is_empty() && base != "HEAD");
     Ok((base, pushed.map(str::to_owned)))

@@ -1,5 +1,6 @@
 //! An ImageUpdateAutomation: which policies are written, where, and how that is committed and pushed.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 
 use super::types::{
@@ -11,7 +12,6 @@ use crate::config::SignatureFormat;
 use crate::dialect::labels::LabelSelector;
 use crate::dialect::objects::{Object, nearest};
 use crate::dialect::{Found, literal, within};
-use crate::error::{Cause, Error, Result};
 use crate::message::{BranchTemplate, MessageTemplate};
 use crate::work::{
     Delivery, Files, GitAccount, Owner, OwnerKind, Running, SigningSecret, Spot, SpotPaths, Update, Words,
@@ -54,7 +54,7 @@ impl Flux<'_> {
         }
         if policies.is_empty() {
             let message = format!("{} has no ImagePolicy to write", object.title());
-            found.warn_once(Error::input(message).at(object.place()));
+            found.warn_once(Error::invalid(message).at(object.place()));
         }
         for policy in policies {
             match self.update(automation, policy, &path, found) {
@@ -83,7 +83,8 @@ impl Flux<'_> {
             let candidates = policies.iter().filter(is_selected).map(|policy| (&policy.object, policy));
             let policy = nearest(&object.path, candidates).map_err(|(first, second)| {
                 let title = first.title();
-                Error::input(format!("{title} is declared here and at {}", second.place())).at(first.place())
+                Error::invalid(format!("{title} is declared here and at {}", second.place()))
+                    .at(first.place())
             })?;
             chosen.extend(policy);
         }
@@ -100,7 +101,7 @@ impl Flux<'_> {
         let id = &policy.object.id;
         if id.namespace.is_empty() {
             let message = format!("{} has no namespace, and markers name one", policy.object.title());
-            return Err(Error::input(message).at(policy.object.place()).hint("write `metadata.namespace`"));
+            return Err(Error::invalid(message).at(policy.object.place()).hint("write `metadata.namespace`"));
         }
         let mut update = self.watch(policy, Some(&automation.object), found)?;
         let spot = |files: &str| Spot {
@@ -214,7 +215,7 @@ impl Flux<'_> {
             // In a cluster nothing else can be meant.
             Err(Missing::Absent(id)) if found.is_live() => {
                 let message = format!("there is no GitRepository `{}` in `{}`", id.name, id.namespace);
-                Err(refuse(message).caused_by(Cause::Missing))
+                Err(refuse(message).with_kind(ErrorKind::NotFound))
             }
             Err(Missing::Absent(id)) => {
                 let message = format!("no file has the GitRepository `{}`", id.name);
@@ -282,7 +283,7 @@ fn committed(
     let commit = &git.commit;
     if let Some(template) = &commit.message_template {
         MessageTemplate::parse("messageTemplate", &template.value, &commit.message_template_values)
-            .map_err(|error| error.at(object.at(template.start)))?;
+            .map_err(|error| error.moved_to(object.at(template.start)))?;
     }
     let signing_secret = commit.signing_key.as_ref().and_then(|key| signing_secret(object, key, found));
     let mut delivery = Delivery {
@@ -301,7 +302,7 @@ fn committed(
     if let Some(push) = &git.push {
         if let Some(pushed) = &push.branch {
             BranchTemplate::parse("branch", &pushed.value)
-                .map_err(|error| error.at(object.at(pushed.start)))?;
+                .map_err(|error| error.moved_to(object.at(pushed.start)))?;
         }
         let named = push.branch.as_ref().map(|branch| branch.value.as_str());
         let meant = push.refspec.as_ref().map(|refspec| {

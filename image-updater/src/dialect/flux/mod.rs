@@ -8,6 +8,7 @@ mod policy;
 pub(super) mod status;
 mod types;
 
+use diagnostic::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
 
 use serde::de::DeserializeOwned;
@@ -15,7 +16,6 @@ use serde::de::DeserializeOwned;
 use super::objects::{Object, collect, nearest};
 use super::{Dialect, Found, Input};
 use crate::change::Named;
-use crate::error::{Error, Result};
 use crate::work::{Delivery, Files};
 use types::{GitRepository, ImagePolicy, ImageRepository, ImageUpdateAutomation};
 use yamlserde::Placed;
@@ -85,7 +85,7 @@ fn read(input: Input<'_>, found: &mut Found) {
             continue;
         }
         let message = format!("no ImageUpdateAutomation writes {}", policy.object.title());
-        found.warnings.push(Error::input(message).at(policy.object.place()));
+        found.warnings.push(Error::invalid(message).at(policy.object.place()));
     }
 }
 
@@ -97,7 +97,7 @@ fn is_known(object: &Object, found: &mut Found) -> bool {
     }
     if !VERSIONS.contains(&version) {
         let message = format!("{} is of `{}`, which is not known", object.title(), object.api);
-        let error = Error::input(message).at(object.place());
+        let error = Error::invalid(message).at(object.place());
         found.faults.push(error.hint(format!("the versions are {}", VERSIONS.join(", "))));
         return false;
     }

@@ -1,5 +1,6 @@
 //! An ImagePolicy with its ImageRepository: an image, and how a tag of it is chosen.
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::time::Duration;
 
 use oci_registry::Reference;
@@ -15,7 +16,6 @@ use crate::config::{self, ClusterName, Credentials, Registry};
 use crate::criteria::{self, Criteria, TagPattern};
 use crate::dialect::objects::Object;
 use crate::dialect::{Found, prefix_of};
-use crate::error::{Cause, Error, Result};
 use yamlserde::Placed;
 
 /// What Flux leaves out where nothing else is said: signatures of Cosign.
@@ -75,7 +75,7 @@ impl Flux<'_> {
             Missing::Several(error) => *error,
             Missing::Absent(id) => {
                 refuse(format!("there is no ImageRepository `{}` in `{}`", id.name, id.namespace))
-                    .caused_by(Cause::Missing)
+                    .with_kind(ErrorKind::NotFound)
             }
         })?;
         let namespace = &policy.object.id.namespace;
@@ -84,7 +84,7 @@ impl Flux<'_> {
         }
         let title = repository.object.title();
         Err(refuse(format!("{title} may not be used from the namespace `{namespace}`"))
-            .caused_by(Cause::Denied)
+            .with_kind(ErrorKind::Denied)
             .hint("its `accessFrom` has to select that namespace by labels that the files declare for it"))
     }
 
@@ -104,7 +104,7 @@ fn image_of(repository: &Parsed<ImageRepository>) -> Result<&str> {
     let refuse = |error: Error| error.at(repository.object.at(image.start));
     let reference: Reference = image.value.parse().map_err(|error| refuse(Error::from(error)))?;
     if reference.tag().is_some() || reference.digest().is_some() {
-        let error = Error::input(format!("`{}` has a tag or a digest", image.value));
+        let error = Error::invalid(format!("`{}` has a tag or a digest", image.value));
         return Err(refuse(error.hint("an ImageRepository names all tags of an image")));
     }
     Ok(&image.value)
@@ -170,7 +170,7 @@ fn chosen(choice: &Choice) -> Result<Criteria> {
         Choice { semver: None, alphabetical: None, numerical: Some(policy) } => {
             Ok(ordered("numerical", policy.order))
         }
-        _ => Err(Error::input("a policy is exactly one of `semver`, `alphabetical` and `numerical`")),
+        _ => Err(Error::invalid("a policy is exactly one of `semver`, `alphabetical` and `numerical`")),
     }
 }
 

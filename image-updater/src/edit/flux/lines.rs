@@ -3,6 +3,7 @@
 //! A line is taken for `key: value`, `- value` or `- key: value`, with a comment behind it. Lines of a block scalar and
 //! of a quoted text that is not closed on its line are passed over; lines of template control change neither.
 
+use diagnostic::{Error, Result};
 use std::ops::Range;
 
 use yamledit::{reads_as_string, scalar};
@@ -10,7 +11,6 @@ use yamltree::Style;
 
 use super::marker::{Marker, Policy};
 use super::{Outcome, Source, Version, at, wanted};
-use crate::error::{Error, Result};
 
 pub(super) fn edit(source: &Source<'_>, version: &Version, policy: &Policy) -> Result<Outcome> {
     let marks = scan(source.text);
@@ -61,7 +61,7 @@ fn prove(source: &Source<'_>, old: &[Mark], edited: &str, version: &Version, pol
     if holds {
         return Ok(());
     }
-    Err(Error::input(format!("`{}` would not read as planned", source.path))
+    Err(Error::invalid(format!("`{}` would not read as planned", source.path))
         .hint("edit the marked lines by hand"))
 }
 

@@ -1,6 +1,6 @@
 //! Markers: comments that are one JSON object and nothing else.
 
-use crate::error::{Error, Result};
+use diagnostic::{Error, Result};
 
 /// The key that makes an object a marker, as it must stand in the text.
 pub(crate) const KEY: &str = "\"$imagepolicy\"";
@@ -19,7 +19,7 @@ impl Policy {
             Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains(':') => {
                 Ok(Self { namespace: namespace.to_owned(), name: name.to_owned() })
             }
-            _ => Err(Error::input(format!("`{text}` is no policy"))
+            _ => Err(Error::invalid(format!("`{text}` is no policy"))
                 .hint("write it as markers do: `NAMESPACE:NAME`")),
         }
     }

@@ -4,6 +4,7 @@
 //! unless the value has one behind it or more comments stand around. A key behind a dash does not count: there the
 //! comment is the item's as a whole.
 
+use diagnostic::Result;
 use std::collections::HashSet;
 
 use yamledit::{Edits, File};
@@ -11,7 +12,6 @@ use yamltree::{Comment, Kind, Node, Style};
 
 use super::marker::{Marker, Policy};
 use super::{Outcome, Source, Version, at, wanted};
-use crate::error::Result;
 
 pub(super) fn edit(
     source: &Source<'_>,

@@ -156,7 +156,7 @@ impl ChartArgs {
 
 fn without_effect(field: &'static str, object: &Object<'_>, cx: &Context<'_>) {
     let span = object.field(field).map_or(object.span(), |node| node.span);
-    cx.push_warning(Warning::new(Code::OptionWithoutEffect, format!("`{field}` has no effect"), span));
+    cx.push_warning(Warning::new(Code::OptionWithoutEffect, format!("`{field}` has no effect")).at(span));
 }
 
 fn values_file(object: &Object<'_>, field: &'static str) -> Result<Option<Located>> {

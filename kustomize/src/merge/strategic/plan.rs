@@ -192,7 +192,7 @@ impl<'n> Planner<'n, '_, '_> {
                     "the entry changes nothing, because the `{}` of some entries is given and of others is not",
                     self.keys[1]
                 );
-                let warning = Warning::new(Code::Ignored, sentence, change.span);
+                let warning = Warning::new(Code::Ignored, sentence).at(change.span);
                 self.warnings.push(warning.hint(format!("give every entry a `{}`", self.keys[1])));
                 continue;
             }
@@ -227,7 +227,7 @@ impl<'n> Planner<'n, '_, '_> {
     }
 
     fn kept(&mut self, sentence: String, item: &Node) {
-        let warning = Warning::new(Code::ListKept, sentence, item.span);
+        let warning = Warning::new(Code::ListKept, sentence).at(item.span);
         self.warnings.push(warning.hint("Kustomize would lose entries of this list"));
     }
 
@@ -235,6 +235,6 @@ impl<'n> Planner<'n, '_, '_> {
         let texts: Vec<&str> = self.keys.iter().map(|key| value(item, key)).collect();
         let sentence =
             format!("several entries have the {} `{}`; {which}", self.keys.join(" and "), texts.join(" "));
-        self.warnings.push(Warning::new(Code::EntriesFolded, sentence, item.span));
+        self.warnings.push(Warning::new(Code::EntriesFolded, sentence).at(item.span));
     }
 }

@@ -236,7 +236,7 @@ fn a_scalar_takes_over_the_quotes_of_the_old_one() {
 fn values_of_other_forms_are_refused_with_both_places() {
     for (old, patch) in [("a: {b: 1}", "a: 1"), ("a: [1]", "a: {b: 1}"), ("a: 1", "a: [1]")] {
         let error = merged(old, patch).expect_err("refused");
-        assert_eq!((error.span().start, error.trail().len()), (3, 1));
+        assert_eq!((error.span().start, error.chain().len()), (3, 1));
     }
 }
 

@@ -205,5 +205,5 @@ fn field_options(object: &Object<'_>, cx: &Context<'_>) -> Result<FieldOptions> 
 
 fn ineffective(option: &str, of: &str, span: Span, cx: &Context<'_>) {
     let message = format!("the option `{option}` of {of} has no effect");
-    cx.push_warning(Warning::new(Code::OptionWithoutEffect, message, span));
+    cx.push_warning(Warning::new(Code::OptionWithoutEffect, message).at(span));
 }

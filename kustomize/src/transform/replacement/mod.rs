@@ -182,7 +182,7 @@ impl Writer<'_> {
         } else if !options.delimiter.is_empty() {
             notes.push("the options have no effect on a field inside a text".to_owned());
         }
-        let warning = |note| Warning::new(Code::Ignored, note, path.span);
+        let warning = |note| Warning::new(Code::Ignored, note).at(path.span);
         self.notes.extend(notes.into_iter().map(warning));
         if found > 0 { Ok(()) } else { Err(missing(node, path, self.target)) }
     }

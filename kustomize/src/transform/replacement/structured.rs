@@ -28,7 +28,7 @@ pub(super) fn edit(scalar: &mut Node, parts: &[Part], walk: &mut Walk<'_>) -> Re
     let text = scalar.text().unwrap_or_default();
     let options = ParseOptions { dialect: Dialect::V3, comments: true, ..ParseOptions::default() };
     let document =
-        parse_first(text, OLD_TEXT, &options).map_err(|error| Error::from(error).moved(scalar.span))?;
+        parse_first(text, OLD_TEXT, &options).map_err(|error| Error::from(error).moved_to(scalar.span))?;
     let Some(mut document) = document else {
         return Err(Error::invalid("the text is empty, so there is no field in it"));
     };

@@ -187,7 +187,7 @@ fn a_hint_names_the_field_that_was_meant() {
         ("t.yaml", "apiVersion: x/v1\nkind: Foo\nmetadata: {name: t}\n"),
     ];
     let error = build_files(&files).expect_err("no such field");
-    assert_eq!(error.help(), Some("did you mean `dashed`?"));
+    assert_eq!(error.get_hint(), Some("did you mean `dashed`?"));
 }
 
 #[test]

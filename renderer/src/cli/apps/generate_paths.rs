@@ -56,7 +56,7 @@ pub(super) fn check(
             named.push(format!("{} more", missed.len() - MAX_NAMED));
         }
         let sentence = format!("`{ANNOTATION}` does not cover {}", named.join(", "));
-        let error = Error::new(ErrorKind::Input, sentence)
+        let error = Error::new(ErrorKind::Invalid, sentence)
             .hint("`renderer apps --manifest-generate-paths` prints what it should be")
             .at(application.place(application.name.span));
         reporter.application_error(&error, &application.name.value);

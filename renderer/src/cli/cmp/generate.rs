@@ -124,7 +124,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn kind(failure: &Failure) -> ErrorKind {
-    if failure.is_transient() { ErrorKind::Environment } else { ErrorKind::Input }
+    if failure.is_transient() { ErrorKind::Environment } else { ErrorKind::Invalid }
 }
 
 /// An announcement as argocd-cmp-server reads it (`repository.ParameterAnnouncement`); what is empty is left out.

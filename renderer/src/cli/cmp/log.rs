@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use cmp_server::{Cached, Record};
-use gitremote::redact;
+use diagnostic::redact;
 use serde_json::{Map, Value};
 
 /// How requests are logged.

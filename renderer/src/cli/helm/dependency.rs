@@ -130,7 +130,7 @@ fn list(arguments: &List) -> Result<()> {
         (Format::Table, Some((list, warnings))) => {
             let header = ["NAME", "VERSION", "REPOSITORY", "STATUS"].map(str::to_owned);
             let row = |Status { dependency, status }: Status| {
-                let repository = gitremote::redact(&dependency.repository).into_owned();
+                let repository = diagnostic::redact(&dependency.repository).into_owned();
                 [dependency.name, dependency.version, repository, status.to_owned()]
             };
             let rows: Vec<_> = std::iter::once(header).chain(list.into_iter().map(row)).collect();
@@ -148,7 +148,7 @@ fn document(list: &[Status], format: Format) -> String {
         Node::mapping(vec![
             field("name", &dependency.name),
             field("version", &dependency.version),
-            field("repository", &gitremote::redact(&dependency.repository)),
+            field("repository", &diagnostic::redact(&dependency.repository)),
             field("status", status),
         ])
     };

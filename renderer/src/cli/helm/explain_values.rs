@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     reporter.warnings(&warnings);
     if explanation.changes.is_empty() {
         let path = &arguments.path;
-        return Err(Error::new(ErrorKind::Input, format!("nothing gives the value `{path}`")));
+        return Err(Error::new(ErrorKind::Invalid, format!("nothing gives the value `{path}`")));
     }
     output::to_stdout(&match arguments.output {
         Format::Text => text(&explanation),

@@ -155,6 +155,6 @@ impl Report<'_> {
             let _ = writeln!(self.text, "{summary}");
         }
         output::to_stdout(&self.text)?;
-        if self.failed == 0 { Ok(()) } else { Err(Error::new(ErrorKind::Input, summary)) }
+        if self.failed == 0 { Ok(()) } else { Err(Error::new(ErrorKind::Invalid, summary)) }
     }
 }

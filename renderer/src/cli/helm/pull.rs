@@ -90,7 +90,7 @@ impl Arguments {
         }
         if !self.destination.is_dir() {
             let sentence = format!("there is no folder `{}`", self.destination.display());
-            return Err(Error::new(ErrorKind::Input, sentence).hint("make it, or name another with -d"));
+            return Err(Error::new(ErrorKind::Invalid, sentence).hint("make it, or name another with -d"));
         }
         output::put(&self.destination.join(&pulled.file_name), &pulled.bytes)
     }
@@ -99,7 +99,7 @@ impl Arguments {
 /// Makes a chart's folder, all of it or nothing.
 fn unpack(pulled: &Pulled, parent: &Path) -> Result<()> {
     let refuse =
-        |reason| Error::new(ErrorKind::Input, format!("cannot unpack `{}`: {reason}", pulled.file_name));
+        |reason| Error::new(ErrorKind::Invalid, format!("cannot unpack `{}`: {reason}", pulled.file_name));
     let files = archive::files(&pulled.bytes).map_err(refuse)?;
     let metadata = files.iter().filter(|file| file.name == "Chart.yaml").cloned().collect();
     let name = Chart::load(metadata, &pulled.file_name, HelmVersion::V4, &mut Vec::new())?.metadata.name;
@@ -107,7 +107,7 @@ fn unpack(pulled: &Pulled, parent: &Path) -> Result<()> {
     if fs::symlink_metadata(&folder).is_ok() {
         let sentence =
             format!("failed to untar: a file or directory with the name {} already exists", folder.display());
-        return Err(Error::new(ErrorKind::Input, sentence));
+        return Err(Error::new(ErrorKind::Invalid, sentence));
     }
     let make =
         |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io("make the folder", path, &error));

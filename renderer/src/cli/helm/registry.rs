@@ -121,7 +121,7 @@ fn check_host(host: &str) -> Result<()> {
         return Ok(());
     }
     let sentence = format!("invalid reference: invalid registry {host:?}");
-    Err(Error::new(ErrorKind::Input, sentence).hint(format!("name the host only: `{name}`")))
+    Err(Error::new(ErrorKind::Invalid, sentence).hint(format!("name the host only: `{name}`")))
 }
 
 impl Login {
@@ -166,7 +166,7 @@ mod tests {
         {
             let error = check_host(host).unwrap_err();
             assert_eq!(error.message(), format!("invalid reference: invalid registry {host:?}"));
-            assert_eq!(error.help(), Some(format!("name the host only: `{name}`").as_str()));
+            assert_eq!(error.get_hint(), Some(format!("name the host only: `{name}`").as_str()));
         }
     }
 }

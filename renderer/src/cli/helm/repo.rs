@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use gitremote::redact;
+use diagnostic::redact;
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
 use super::flags::{GlobalFlags, go_switch};
@@ -239,7 +239,7 @@ fn unreachable_repository(url: &str, error: &Error) -> Error {
     let hint = if url.starts_with(OCI) {
         Some("a registry is not added: name its charts in full, `oci://…`")
     } else {
-        error.help()
+        error.get_hint()
     };
     let error = input(redact(&sentence));
     match hint {
@@ -335,5 +335,5 @@ fn update(arguments: &Update) -> Result<()> {
 }
 
 fn input(sentence: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Input, sentence)
+    Error::new(ErrorKind::Invalid, sentence)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use oci_registry::Secret;
 
-use crate::charts::Location;
+use crate::charts::ChartLocation;
 use crate::config;
 use crate::error::{Error, ErrorKind, Result};
 use crate::homes::Homes;
@@ -110,7 +110,7 @@ impl SourceFlags {
 
     /// Gets a chart.
     pub(super) fn pull(&self, sources: &ChartSources, reference: &str, access: &Access) -> Result<Pulled> {
-        let doing = format!("getting {}", gitremote::redact(reference));
+        let doing = format!("getting {}", diagnostic::redact(reference));
         progress::while_waiting(&doing, || sources.pull(&self.request(reference, access)))
     }
 
@@ -127,12 +127,12 @@ impl SourceFlags {
         access: &AccessFlags,
         home: &HomeFlags,
         reporter: &mut Reporter,
-    ) -> Result<Location> {
+    ) -> Result<ChartLocation> {
         refuse_verification(self.verify)?;
         let reference = reference.trim();
         let path = Path::new(reference);
         if self.repo.is_none() && (path.exists() || path.is_absolute() || reference.starts_with('.')) {
-            return Ok(Location::Disk(path.to_owned()));
+            return Ok(ChartLocation::Disk(path.to_owned()));
         }
         let pulled = self.pull(&home.sources(), reference, &access.access()).map_err(|error| {
             let is_name = self.repo.is_none() && !reference.contains("://");
@@ -145,7 +145,7 @@ impl SourceFlags {
         if let Some(notice) = &pulled.notice {
             reporter.notice(notice);
         }
-        Ok(Location::Pulled(pulled))
+        Ok(ChartLocation::Pulled(pulled))
     }
 }
 
@@ -218,7 +218,7 @@ pub(super) fn refuse_verification(is_wanted: bool) -> Result<()> {
 
 /// What stands on standard input, up to the end of its line.
 pub(super) fn password_on_stdin() -> Result<Secret<String>> {
-    let input = |sentence: String| Error::new(ErrorKind::Input, sentence);
+    let input = |sentence: String| Error::new(ErrorKind::Invalid, sentence);
     let mut password = String::new();
     let read = std::io::stdin().lock().take(MAX_PASSWORD).read_to_string(&mut password);
     read.map_err(|error| input(format!("cannot read the password: {error}")))?;

@@ -18,7 +18,7 @@ use super::talk;
 use super::values::ValueFlags;
 use crate::chart::text::{Selection, Text, push_document};
 use crate::chart::{self, DEFAULT_NAME, Release};
-use crate::charts::Location;
+use crate::charts::ChartLocation;
 use crate::cluster;
 use crate::dependencies::Manager;
 use crate::error::{Error, ErrorKind, Result};
@@ -188,7 +188,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     let rendered = chart::render(&chart, &arguments.values.given(), &release)?;
     reporter.warnings(&rendered.warnings);
     if arguments.strict && !rendered.warnings.is_empty() {
-        return Err(Error::new(ErrorKind::Input, "there are warnings, and `--strict` makes them errors"));
+        return Err(Error::new(ErrorKind::Invalid, "there are warnings, and `--strict` makes them errors"));
     }
     let text = rendered.text(Selection {
         crds: arguments.include_crds,
@@ -213,8 +213,8 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 
 impl Arguments {
     /// What is said meanwhile is no manifest, so it goes to standard error.
-    fn update_dependencies(&self, chart: &Location) -> Result<()> {
-        let Location::Disk(folder) = chart else { return Ok(()) };
+    fn update_dependencies(&self, chart: &ChartLocation) -> Result<()> {
+        let ChartLocation::Disk(folder) = chart else { return Ok(()) };
         if !self.dependency_update {
             return Ok(());
         }
@@ -261,7 +261,7 @@ fn post_rendered(manifests: &str, program: &Path, arguments: &[String]) -> Resul
     let run = Function { program, arguments, environment: &[], directory, input: manifests };
     let text = Programs::default()
         .pipe("post-renderer", &run)
-        .map_err(|sentence| Error::new(ErrorKind::Input, sentence))?;
+        .map_err(|sentence| Error::new(ErrorKind::Invalid, sentence))?;
     let file = Rendered::new(program.display().to_string(), text);
     manifest::sort(std::slice::from_ref(&file), HelmVersion::default()).map_err(|error| {
         error.prefix(format_args!("the post-renderer `{}` printed what is no manifest", file.path))
@@ -279,7 +279,7 @@ fn write_files(text: Text<'_>, folder: &Path, release: Option<&str>) -> Result<(
     let mut wrote = String::new();
     for (file, path, text) in crds.chain(others) {
         if Path::new(path).components().any(|part| !matches!(part, Component::Normal(_))) {
-            return Err(Error::new(ErrorKind::Input, format!("`{path}` leads out of the folder")));
+            return Err(Error::new(ErrorKind::Invalid, format!("`{path}` leads out of the folder")));
         }
         let _ = writeln!(wrote, "wrote {}", file.display());
         match files.iter_mut().find(|(known, _)| *known == file) {

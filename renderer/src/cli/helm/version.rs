@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn filled(template: &str) -> Result<Vec<u8>> {
-    let failed = |error: gotemplate::Error| Error::new(ErrorKind::Input, error.to_string());
+    let failed = |error: gotemplate::Error| Error::new(ErrorKind::Invalid, error.to_string());
     let mut set = TemplateSet::new("_", Functions::new(&[]));
     set.parse("_", template.as_bytes()).map_err(failed)?;
     let info = Value::map([

@@ -52,14 +52,16 @@ pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
 }
 
 /// What most of these commands do, and fail with.
-type Edited = Result<(), kustomize_edit::Error>;
+type Edited = Result<()>;
 
 /// Edits the kustomization file.
 fn edit(reporter: &mut Reporter, work: impl FnOnce(&mut Kustomization<'_>) -> Edited) -> Result<()> {
     let name = find()?;
     let text = read(Path::new(name))?;
     let source = Arc::new(Source { name: name.to_owned(), text: text.as_str().into() });
-    let failed = |error: kustomize_edit::Error| Error::edit(&error, &source);
+    let failed = |error: Error| {
+        error.located(|span| span.is_some().then(|| yamltree::Location { source: Arc::clone(&source), span }))
+    };
     let mut kustomization = Kustomization::parse(&text).map_err(failed)?;
     work(&mut kustomization).map_err(failed)?;
     for note in kustomization.notes() {
@@ -71,7 +73,7 @@ fn edit(reporter: &mut Reporter, work: impl FnOnce(&mut Kustomization<'_>) -> Ed
 
 /// Which of its names the file has.
 fn find() -> Result<&'static str> {
-    let input = |sentence: String| Err(Error::new(ErrorKind::Input, sentence));
+    let input = |sentence: String| Err(Error::new(ErrorKind::Invalid, sentence));
     let found: Vec<&'static str> = FILE_NAMES.into_iter().filter(|name| Path::new(name).exists()).collect();
     match found.as_slice() {
         [] => input("Missing kustomization file 'kustomization.yaml'.".to_owned()),
@@ -85,11 +87,11 @@ fn read(path: &Path) -> Result<String> {
     let failed = |error: io::Error| Error::io("read", path, &error);
     if fs::metadata(path).map_err(failed)?.len() > MAX_FILE {
         let sentence = format!("`{}` is larger than {} MiB", path.display(), MAX_FILE >> 20);
-        return Err(Error::new(ErrorKind::Input, sentence));
+        return Err(Error::new(ErrorKind::Invalid, sentence));
     }
     let bytes = fs::read(path).map_err(failed)?;
     String::from_utf8(bytes)
-        .map_err(|_| Error::new(ErrorKind::Input, format!("`{}` is no UTF-8 text", path.display())))
+        .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{}` is no UTF-8 text", path.display())))
 }
 
 /// A mistake on the command line, in kustomize's words.

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// # Errors
 /// When the pattern is malformed.
 pub(super) fn named(pattern: &str) -> Result<Vec<String>> {
-    let malformed = |_| Error::new(ErrorKind::Input, format!("syntax error in pattern: `{pattern}`"));
+    let malformed = |_| Error::new(ErrorKind::Invalid, format!("syntax error in pattern: `{pattern}`"));
     glob::matches(pattern, "").map_err(malformed)?;
     let mut found = walk(pattern).map_err(malformed)?;
     if !is_hidden(pattern) {

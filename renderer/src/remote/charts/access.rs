@@ -10,8 +10,8 @@ use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Identity, Url};
 
-use super::super::failure::{ErrorKind, Failure, Result};
 use super::super::{AGENT, web};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Certificates and keys are a few kilobytes; bundles of authorities some hundred.
 const MAX_PEM: u64 = 8 << 20;
@@ -95,7 +95,7 @@ impl Tls {
             })),
             _ => {
                 let reason = "a client's certificate needs both --cert-file and --key-file";
-                Err(Failure::new(ErrorKind::Invalid, reason))
+                Err(Error::new(ErrorKind::Invalid, reason))
             }
         }
     }
@@ -104,7 +104,7 @@ impl Tls {
 /// The content of a flag's file.
 pub(super) fn pem(flag: &str, path: &Path) -> Result<Vec<u8>> {
     let wrong =
-        |reason: String| Failure::new(ErrorKind::Invalid, format!("--{flag} `{}` {reason}", path.display()));
+        |reason: String| Error::new(ErrorKind::Invalid, format!("--{flag} `{}` {reason}", path.display()));
     let size = fs::metadata(path).map_err(|error| wrong(format!("cannot be read: {error}")))?.len();
     if size > MAX_PEM {
         return Err(wrong("is too large to be one".to_owned()));
@@ -112,9 +112,9 @@ pub(super) fn pem(flag: &str, path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))
 }
 
-fn unusable(flag: &str, path: &Path, error: &dyn std::error::Error) -> Failure {
+fn unusable(flag: &str, path: &Path, error: &dyn std::error::Error) -> Error {
     let reason = format!("--{flag} `{}` cannot be used: {error}", path.display());
-    Failure::new(ErrorKind::Invalid, reason)
+    Error::new(ErrorKind::Invalid, reason)
 }
 
 #[cfg(test)]

@@ -2,16 +2,15 @@
 
 use reqwest::Url;
 
-use super::super::failure::{ErrorKind, Failure, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The start of an address in a registry.
 pub(crate) const OCI: &str = "oci://";
 
 /// An address in full.
 pub(super) fn parse(text: &str) -> Result<Url> {
-    Url::parse(text).map_err(|error| {
-        Failure::new(ErrorKind::Invalid, format!("invalid chart URL format: {text}: {error}"))
-    })
+    Url::parse(text)
+        .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid chart URL format: {text}: {error}")))
 }
 
 /// Whether a text is an address of a host and not the name of a chart.
@@ -27,9 +26,9 @@ pub(super) fn in_repository(repository: &Url, name: &str) -> Result<Url> {
     }
     let mut base = repository.clone();
     base.set_path(&format!("{}/", base.path().trim_end_matches('/')));
-    let mut url = base.join(name).map_err(|error| {
-        Failure::new(ErrorKind::Invalid, format!("failed to parse {name} as URL: {error}"))
-    })?;
+    let mut url = base
+        .join(name)
+        .map_err(|error| Error::new(ErrorKind::Invalid, format!("failed to parse {name} as URL: {error}")))?;
     url.set_query(repository.query());
     Ok(url)
 }
@@ -58,7 +57,7 @@ pub(super) fn file_name(url: &Url) -> Result<String> {
         || name.contains(['/', '\\'])
         || name.contains(char::is_control)
     {
-        return Err(Failure::new(ErrorKind::Invalid, format!("`{url}` does not end in the name of a file")));
+        return Err(Error::new(ErrorKind::Invalid, format!("`{url}` does not end in the name of a file")));
     }
     Ok(name)
 }

@@ -4,18 +4,18 @@
 
 use std::time::Duration;
 
-use gitremote::redact;
+use diagnostic::redact;
 use helm_lite::archive::MAX_CHART_SIZE;
 use helm_lite::repository::IndexedChart;
 use oci_registry::Digest;
 use reqwest::Url;
 
-use super::super::failure::{ErrorKind, Failure, Result};
 use super::super::web::Answer;
 use super::access::Access;
 use super::http::Request;
 use super::store::{Link, Store};
 use super::{ChartRequest, ChartSources, OCI, Pulled, address, offline};
+use crate::error::{Error, ErrorKind, Result};
 
 /// What servers are told to send.
 const ACCEPT: &str = "application/gzip,application/octet-stream";
@@ -43,7 +43,7 @@ impl ChartSources {
             "" => None,
             text => Some(promised(text).ok_or_else(|| {
                 let reason = format!("{name}: the index has no SHA-256 for its digest: {text:?}");
-                Failure::new(ErrorKind::Invalid, reason)
+                Error::new(ErrorKind::Invalid, reason)
             })?),
         };
         let mut failed = None;
@@ -58,7 +58,7 @@ impl ChartSources {
             }
         }
         Err(failed
-            .unwrap_or_else(|| Failure::new(ErrorKind::NotFound, format!("{name} has no downloadable URLs"))))
+            .unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("{name} has no downloadable URLs"))))
     }
 
     /// An archive, once in a run.
@@ -147,7 +147,7 @@ fn refuse_other_digest(located: &Located<'_>, digest: &Digest) -> Result<()> {
         redact(located.address.as_str())
     );
     let hint = "the archive was changed or its index is old: ask who runs the repository before you trust it";
-    Err(Failure::new(ErrorKind::Denied, reason).hint(hint))
+    Err(Error::new(ErrorKind::Denied, reason).hint(hint))
 }
 
 /// The digest that an index has, which may lack its algorithm.
@@ -163,5 +163,5 @@ fn refuse_no_archive(address: &Url, bytes: &[u8]) -> Result<()> {
     }
     let reason =
         format!("what `{}` gives is no chart: it is not a gzipped archive", redact(address.as_str()));
-    Err(Failure::new(ErrorKind::Invalid, reason))
+    Err(Error::new(ErrorKind::Invalid, reason))
 }

@@ -5,15 +5,15 @@
 
 use std::time::Duration;
 
-use gitremote::redact;
+use diagnostic::redact;
 use gitremote::web::explain;
 use reqwest::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use reqwest::{StatusCode, Url};
 
-use super::super::failure::{ErrorKind, Failure, Result};
 use super::super::slots::Slots;
 use super::super::web::{self, Answer};
 use super::access::{Access, Tls};
+use crate::error::{Error, ErrorKind, Result};
 
 /// As long as Helm waits.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
@@ -48,7 +48,7 @@ impl Http {
         let Request { address, repository, access, .. } = *request;
         if !matches!(address.scheme(), "http" | "https") {
             let reason = format!("could not find protocol handler for: {}", address.scheme());
-            return Err(Failure::new(ErrorKind::Invalid, reason));
+            return Err(Error::new(ErrorKind::Invalid, reason));
         }
         let client = self.clients.get(&access.tls, Duration::ZERO, || access.tls.client(self.timeout))?;
         let mut asking = client.get(address.clone()).header(ACCEPT, request.accept);
@@ -59,14 +59,14 @@ impl Http {
             asking = asking.header(IF_NONE_MATCH, tag);
         }
         let response = asking.send().map_err(|error| {
-            explain(&error, self.timeout).during(format_args!("cannot get `{}`", redact(address.as_str())))
+            explain(&error, self.timeout).prefix(format_args!("cannot get `{}`", redact(address.as_str())))
         })?;
         match response.status() {
             StatusCode::NOT_MODIFIED if request.tag.is_some() => Ok(Answer::Unchanged),
             StatusCode::OK => {
                 let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
                 let body = web::read_all(response, request.limit).map_err(|failure| {
-                    failure.during(format_args!("cannot get `{}`", redact(address.as_str())))
+                    failure.prefix(format_args!("cannot get `{}`", redact(address.as_str())))
                 })?;
                 Ok(Answer::Content { body, tag })
             }
@@ -76,9 +76,9 @@ impl Http {
 }
 
 /// In Helm's words.
-fn refusal(address: &Url, status: StatusCode) -> Failure {
+fn refusal(address: &Url, status: StatusCode) -> Error {
     let kind = gitremote::web::refusal(status).kind();
-    let failure = Failure::new(kind, format!("failed to fetch {} : {status}", redact(address.as_str())));
+    let failure = Error::new(kind, format!("failed to fetch {} : {status}", redact(address.as_str())));
     if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return failure.hint("give --username and --password, or add the repository with them");
     }

@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gitremote::redact;
+use diagnostic::redact;
 use helm_lite::repository::Index;
 use oci_registry::Digest;
 use reqwest::Url;
 
 use super::super::cache::CachedFile;
-use super::super::failure::{ErrorKind, Failure, Result};
 use super::super::slots::Slots;
 use super::super::web::Answer;
 use super::access::Access;
@@ -23,7 +22,7 @@ use super::address;
 use super::http::Request;
 use super::store::Store;
 use super::{ChartSources, offline};
-use crate::error;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The largest public indexes have thirty megabytes.
 const MAX_INDEX: u64 = yamltree::MAX_TEXT_LEN as u64;
@@ -52,7 +51,7 @@ impl ChartSources {
     pub(super) fn index_at(&self, repo: &str, access: &Access) -> Result<Arc<Index>> {
         let index = self.index_and_text(repo, access).map_err(|failure| {
             let repo = redact(repo);
-            failure.during(format_args!(
+            failure.prefix(format_args!(
                 "looks like {repo:?} is not a valid chart repository or cannot be reached"
             ))
         })?;
@@ -63,7 +62,7 @@ impl ChartSources {
     ///
     /// # Errors
     /// Why there is none.
-    pub(crate) fn check_index(&self, repo: &str, access: &Access) -> error::Result<()> {
+    pub(crate) fn check_index(&self, repo: &str, access: &Access) -> Result<()> {
         Ok(self.index_at(repo, access).map(drop)?)
     }
 
@@ -72,7 +71,7 @@ impl ChartSources {
         let place = Place::new(repo, access)?;
         let kept = self.kept(&place).ok_or_else(|| {
             let reason = format!("there is no index of {} in the cache", redact(repo));
-            Failure::new(ErrorKind::NotFound, reason).hint("run once without --skip-refresh")
+            Error::new(ErrorKind::NotFound, reason).hint("run once without --skip-refresh")
         })?;
         self.read(&kept.body)
     }
@@ -116,13 +115,13 @@ impl ChartSources {
 
     fn read_file(&self, path: &Path) -> Result<Arc<Index>> {
         let wrong =
-            |error: io::Error| Failure::new(ErrorKind::NotFound, format!("open {}: {error}", path.display()));
+            |error: io::Error| Error::new(ErrorKind::NotFound, format!("open {}: {error}", path.display()));
         if fs::metadata(path).map_err(wrong)?.len() > MAX_INDEX {
             let reason = format!("{} is larger than {MAX_INDEX} bytes", path.display());
-            return Err(Failure::new(ErrorKind::Limit, reason));
+            return Err(Error::new(ErrorKind::Limit, reason));
         }
         let bytes = fs::read(path).map_err(wrong)?;
-        self.read(&bytes).map_err(|failure| failure.during(format_args!("error loading {}", path.display())))
+        self.read(&bytes).map_err(|failure| failure.prefix(format_args!("error loading {}", path.display())))
     }
 
     fn kept(&self, place: &Place) -> Option<CachedFile> {
@@ -155,7 +154,7 @@ fn read(text: &[u8], store: Option<Store<'_>>) -> Result<Arc<Index>> {
     if let Some(index) = digest.as_ref().and_then(|(store, digest)| store.index(digest)) {
         return Ok(Arc::new(index));
     }
-    let index = Index::parse(text).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))?;
+    let index = Index::parse(text).map_err(|reason| Error::new(ErrorKind::Invalid, reason))?;
     if let Some((store, digest)) = digest
         && let Some(digested) = index.digested()
     {

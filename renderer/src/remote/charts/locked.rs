@@ -4,15 +4,14 @@
 
 use std::sync::Arc;
 
-use gitremote::redact;
+use diagnostic::redact;
 use gotemplate::semver::Constraints;
 use helm_lite::repository::Index;
 
-use super::super::failure::{ErrorKind, Failure, Result};
 use super::access::Access;
 use super::repositories::Repository;
 use super::{ChartSources, Pulled, address};
-use crate::error;
+use crate::error::{Error, ErrorKind, Result};
 
 /// A chart that a chart depends on.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +34,8 @@ impl ChartSources {
     ///
     /// # Errors
     /// As [`Self::pull`].
-    pub(crate) fn pull_locked(&self, locked: &Locked<'_>) -> error::Result<Pulled> {
-        self.find_locked(locked).map_err(error::Error::from)
+    pub(crate) fn pull_locked(&self, locked: &Locked<'_>) -> Result<Pulled> {
+        self.find_locked(locked)
     }
 
     fn find_locked(&self, locked: &Locked<'_>) -> Result<Pulled> {
@@ -44,10 +43,7 @@ impl ChartSources {
         let index = self.index_of(locked)?;
         let none = || {
             let repo = redact(url);
-            Failure::new(
-                ErrorKind::NotFound,
-                format!("chart {name:?} version {version:?} not found in {repo}"),
-            )
+            Error::new(ErrorKind::NotFound, format!("chart {name:?} version {version:?} not found in {repo}"))
         };
         let chart = index.locked(name, version).ok_or_else(none)?;
         let access = known.map_or_else(|| access.clone(), Repository::access);
@@ -58,16 +54,12 @@ impl ChartSources {
     ///
     /// # Errors
     /// Where there is no index, or no such chart in it.
-    pub(crate) fn newest(
-        &self,
-        locked: &Locked<'_>,
-        constraints: &Constraints,
-    ) -> error::Result<Option<String>> {
+    pub(crate) fn newest(&self, locked: &Locked<'_>, constraints: &Constraints) -> Result<Option<String>> {
         let index = self.index_of(locked)?;
         if index.versions(locked.name).is_none() {
             let (name, repo) = (locked.name, redact(locked.url));
             let sentence = format!("{name} chart not found in repo {repo}");
-            return Err(error::Error::new(error::ErrorKind::Input, sentence));
+            return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         Ok(index.newest(locked.name, constraints).map(|chart| chart.version.clone()))
     }
@@ -77,7 +69,7 @@ impl ChartSources {
             Some(known) => self.of_known(&known.name).map_err(|failure| {
                 let name = &known.name;
                 failure
-                    .during(format_args!("no cached repository for {name} found. (try 'helm repo update')"))
+                    .prefix(format_args!("no cached repository for {name} found. (try 'helm repo update')"))
             }),
             None if locked.is_fresh => self.index_at(locked.url, locked.access),
             None => self.kept_index(locked.url, locked.access),

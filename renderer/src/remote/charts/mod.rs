@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gitremote::redact;
+use diagnostic::redact;
 use helm_lite::repository::{IndexedChart, NoVersion};
 use oci_registry::{Client, Digest};
 use reqwest::Url;
 
 use super::cache::Cache;
-use super::failure::{ErrorKind, Failure, Result, no_cache};
+use super::failure::no_cache;
 use super::slots::Slots;
-use crate::error;
+use crate::error::{Error, ErrorKind, Result};
 use crate::homes::Homes;
 pub(crate) use access::{Access, Account, Tls};
 pub(crate) use address::{OCI, are_same};
@@ -120,20 +120,20 @@ impl ChartSources {
     ///
     /// # Errors
     /// One sentence, in Helm's words where it has some.
-    pub(crate) fn pull(&self, request: &ChartRequest<'_>) -> error::Result<Pulled> {
-        self.find(request).map_err(error::Error::from)
+    pub(crate) fn pull(&self, request: &ChartRequest<'_>) -> Result<Pulled> {
+        self.find(request)
     }
 
     /// A folder of the cache with a chart's files. It never changes.
     ///
     /// # Errors
     /// As [`Self::pull`], and when there is no cache or the archive is a hostile one.
-    pub(crate) fn folder(&self, request: &ChartRequest<'_>) -> error::Result<PathBuf> {
+    pub(crate) fn folder(&self, request: &ChartRequest<'_>) -> Result<PathBuf> {
         let unpacked = self.find(request).and_then(|pulled| {
             let cache = self.cache.as_ref().ok_or_else(no_cache)?;
             Store(cache).folder(&pulled.digest, &pulled.file_name, &pulled.bytes)
         });
-        unpacked.map_err(error::Error::from)
+        unpacked
     }
 
     fn find(&self, request: &ChartRequest<'_>) -> Result<Pulled> {
@@ -156,10 +156,7 @@ impl ChartSources {
         let choice = index.choose(request.reference, request.version).map_err(|_| {
             let chart = request.reference;
             let repo = redact(repo);
-            Failure::new(
-                ErrorKind::NotFound,
-                format!("chart {chart:?}{wanted} not found in {repo} repository"),
-            )
+            Error::new(ErrorKind::NotFound, format!("chart {chart:?}{wanted} not found in {repo} repository"))
         })?;
         let notice = choice.is_fallback.then(|| fallback(request, choice.chart));
         let chart = format!("chart {:?}{wanted}", request.reference);
@@ -173,15 +170,15 @@ impl ChartSources {
         let Some((name, chart)) = reference.split_once('/') else {
             let reason =
                 format!("non-absolute URLs should be in form of repo_name/path_to_chart, got: {reference}");
-            return Err(Failure::new(ErrorKind::NotFound, reason));
+            return Err(Error::new(ErrorKind::NotFound, reason));
         };
         let repositories = self.repositories()?;
         let repository = repositories
             .get(name)
-            .ok_or_else(|| Failure::new(ErrorKind::NotFound, format!("repo {name} not found")))?;
+            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("repo {name} not found")))?;
         let index = self
             .of_known(name)
-            .map_err(|failure| failure.during("no cached repo found. (try 'helm repo update')"))?;
+            .map_err(|failure| failure.prefix("no cached repo found. (try 'helm repo update')"))?;
         let choice = index.choose(chart, request.version).map_err(|error| {
             let wanted = request.version.unwrap_or_default();
             let reason = format!(
@@ -192,7 +189,7 @@ impl ChartSources {
             } else {
                 ErrorKind::NotFound
             };
-            Failure::new(kind, reason)
+            Error::new(kind, reason)
         })?;
         let notice = choice.is_fallback.then(|| fallback(request, choice.chart));
         let access = merged(request.access, repository);
@@ -236,14 +233,14 @@ impl ChartSources {
         let loaded = Repositories::load(&self.homes.repository_config);
         loaded
             .map(Option::unwrap_or_default)
-            .map_err(|error| Failure::new(ErrorKind::Invalid, error.message().to_owned()))
+            .map_err(|error| Error::new(ErrorKind::Invalid, error.message().to_owned()))
     }
 }
 
 /// What is refused where only the cache may be asked.
-fn offline(address: &str) -> Failure {
+fn offline(address: &str) -> Error {
     let reason = format!("`{}` is not in the cache, and --offline forbids to ask for it", redact(address));
-    Failure::new(ErrorKind::Unavailable, reason).hint("run once without --offline")
+    Error::new(ErrorKind::Unavailable, reason).hint("run once without --offline")
 }
 
 fn fallback(request: &ChartRequest<'_>, chart: &IndexedChart) -> String {

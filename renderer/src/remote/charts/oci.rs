@@ -15,11 +15,10 @@ use oci_registry::{
     ImageManifest, Options, Reference, RegistrySettings, Repository, Retry,
 };
 
-use super::super::failure::{ErrorKind, Failure, Result};
 use super::access::{Access, Account, pem};
 use super::store::{Link, Store};
 use super::{ChartRequest, ChartSources, Pulled, offline};
-use crate::error;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The configuration of a chart.
 const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
@@ -74,34 +73,34 @@ impl ChartSources {
         reference: &str,
         constraints: &str,
         access: &Access,
-    ) -> error::Result<Option<String>> {
+    ) -> Result<Option<String>> {
         let tags = self.tags(reference, access)?;
         newest_matching(&tags, Some(constraints))
-            .map_err(|error| error::Error::new(error::ErrorKind::Input, error.to_string()))
+            .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))
     }
 
     fn tags(&self, reference: &str, access: &Access) -> Result<Vec<String>> {
         let named = read(reference)?;
         let client = self.client(named.repository(), access)?;
-        let tags = client.tags(named.repository()).map_err(|error| failure(&error))?;
+        let tags = client.tags(named.repository()).map_err(|error| failure(error))?;
         Ok(tags.tags().map(str::to_owned).collect())
     }
 
     /// Keeps an account for a registry where Helm does, once the registry has accepted it.
-    pub(crate) fn log_in(&self, host: &str, credential: &Credential, access: &Access) -> error::Result<()> {
+    pub(crate) fn log_in(&self, host: &str, credential: &Credential, access: &Access) -> Result<()> {
         let check = || {
             let mut settings = settings(host, access)?;
             settings.credentials = Some(Arc::new(credential.clone()));
-            Client::new(options(settings)).check(host).map_err(|error| failure(&error))
+            Client::new(options(settings)).check(host).map_err(|error| failure(error))
         };
-        check().map_err(|failure: Failure| failure.during(format!("authenticating to {host:?}")))?;
+        check().map_err(|failure: Error| failure.prefix(format!("authenticating to {host:?}")))?;
         oci_registry::log_in(&self.homes.registry_config, host, credential)
-            .map_err(|error| failure(&error).into())
+            .map_err(|error| failure(error).into())
     }
 
     /// Forgets the account for a registry.
-    pub(crate) fn log_out(&self, host: &str) -> error::Result<()> {
-        oci_registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(&error).into())
+    pub(crate) fn log_out(&self, host: &str) -> Result<()> {
+        oci_registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(error).into())
     }
 
     /// Where Helm looks for accounts: in its own file, then in Docker's.
@@ -160,7 +159,7 @@ fn download(
     store: Option<Store<'_>>,
 ) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    client.blob(repository, layer, archive::MAX_CHART_SIZE, &mut bytes).map_err(|error| failure(&error))?;
+    client.blob(repository, layer, archive::MAX_CHART_SIZE, &mut bytes).map_err(|error| failure(error))?;
     if let Some(store) = store {
         store.put_archive(&layer.digest, &bytes)?;
     }
@@ -170,12 +169,12 @@ fn download(
 /// A reference whose tag may be a version with a `+`.
 fn read(text: &str) -> Result<Reference> {
     let (start, last) = text.rsplit_once('/').unwrap_or(("", text));
-    Reference::parse_oci(&format!("{start}/{}", last.replace('+', "_"))).map_err(|error| failure(&error))
+    Reference::parse_oci(&format!("{start}/{}", last.replace('+', "_"))).map_err(|error| failure(error))
 }
 
 /// What is asked for of all that a repository has, and the name of its file.
 fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Result<(Reference, String)> {
-    let invalid = |reason: String| Failure::new(ErrorKind::Invalid, reason);
+    let invalid = |reason: String| Error::new(ErrorKind::Invalid, reason);
     let repository = named.repository();
     let chart = repository.name().rsplit('/').next().unwrap_or_default();
     if let (Some(version), Some(tag)) = (request.version, named.tag())
@@ -198,7 +197,7 @@ fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Res
         Some(version) if Version::parse(&version).is_ok() => version,
         wanted => {
             let tags: Vec<String> =
-                client.tags(repository).map_err(|error| failure(&error))?.tags().map(str::to_owned).collect();
+                client.tags(repository).map_err(|error| failure(error))?.tags().map(str::to_owned).collect();
             newest(&tags, wanted.as_deref(), request.reference)?
         }
     };
@@ -207,18 +206,18 @@ fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Res
 
 /// The chart in a version, which is a tag without a `+`.
 fn tagged(repository: &Repository, version: &str) -> Result<Reference> {
-    repository.with_tag(&version.replace('+', "_")).map_err(|error| failure(&error))
+    repository.with_tag(&version.replace('+', "_")).map_err(|error| failure(error))
 }
 
 fn content(client: &Client, reference: &Reference) -> Result<(Digest, Content)> {
-    let manifest = client.manifest(reference).map_err(|error| failure(&error))?;
-    let content = manifest.content().map_err(|error| failure(&error))?;
+    let manifest = client.manifest(reference).map_err(|error| failure(error))?;
+    let content = manifest.content().map_err(|error| failure(error))?;
     Ok((manifest.digest, content))
 }
 
 fn newest(tags: &[String], wanted: Option<&str>, reference: &str) -> Result<String> {
     let found =
-        newest_matching(tags, wanted).map_err(|error| Failure::new(ErrorKind::Invalid, error.to_string()))?;
+        newest_matching(tags, wanted).map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
     found.ok_or_else(|| {
         let reason = match wanted {
             _ if tags.is_empty() => format!("unable to locate any tags in provided repository: {reference}"),
@@ -227,14 +226,14 @@ fn newest(tags: &[String], wanted: Option<&str>, reference: &str) -> Result<Stri
             }
             None => format!("no tag of {reference} is the version of a release"),
         };
-        Failure::new(ErrorKind::NotFound, reason)
+        Error::new(ErrorKind::NotFound, reason)
     })
 }
 
 /// The digest of the artifact, and its layer with the archive.
 fn layer(client: &Client, reference: &Reference) -> Result<(Digest, Descriptor)> {
     let none =
-        |reason: String| Failure::new(ErrorKind::Invalid, format!("`{reference}` is no chart: {reason}"));
+        |reason: String| Error::new(ErrorKind::Invalid, format!("`{reference}` is no chart: {reason}"));
     let (digest, content) = content(client, reference)?;
     let image = match content {
         Content::Image(image) => image,
@@ -264,21 +263,16 @@ fn chart_manifest(client: &Client, repository: &Repository, digest: Digest) -> R
     })
 }
 
-/// As this crate says it.
-fn failure(error: &oci_registry::Error) -> Failure {
-    use oci_registry::ErrorKind as Kind;
+/// Maps what a registry answers to what a caller of a chart source decides by.
+fn failure(error: Error) -> Error {
     let kind = match error.kind() {
-        Kind::Invalid | Kind::Protocol => ErrorKind::Invalid,
-        Kind::NameUnknown | Kind::ManifestUnknown | Kind::BlobUnknown => ErrorKind::NotFound,
-        Kind::Unauthorized | Kind::Denied | Kind::DigestMismatch => ErrorKind::Denied,
-        Kind::TooLarge => ErrorKind::Limit,
+        ErrorKind::Invalid | ErrorKind::Protocol => ErrorKind::Invalid,
+        ErrorKind::NameUnknown | ErrorKind::ManifestUnknown | ErrorKind::BlobUnknown => ErrorKind::NotFound,
+        ErrorKind::Unauthorized | ErrorKind::Denied | ErrorKind::DigestMismatch => ErrorKind::Denied,
+        ErrorKind::Limit => ErrorKind::Limit,
         _ => ErrorKind::Unavailable,
     };
-    let failure = Failure::new(kind, error.message());
-    match error.help() {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    error.with_kind(kind)
 }
 
 #[cfg(test)]
@@ -297,7 +291,7 @@ mod tests {
     fn a_version_is_told_apart_from_none() {
         let tags = ["1.0.0".to_owned()];
         let reason =
-            |tags: &[String], wanted| newest(tags, wanted, "oci://h/web").unwrap_err().message().into_owned();
+            |tags: &[String], wanted| newest(tags, wanted, "oci://h/web").unwrap_err().message().to_owned();
         assert!(reason(&[], None).contains("unable to locate any tags"));
         assert!(reason(&tags, Some("2")).contains("matching provided version string 2"));
         assert!(reason(&["1.0.0-rc.1".to_owned()], None).contains("no tag of oci://h/web"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::thread::{self, ScopedJoinHandle};
 
-use gitremote::redact;
+use diagnostic::redact;
 
 use super::ChartSources;
 use super::index::{charts_file, file};

@@ -112,17 +112,17 @@ impl Repositories {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Ok(metadata) if metadata.len() > MAX_FILE => {
                 let sentence = format!("`{}` is too large for a list of repositories", path.display());
-                return Err(Error::new(ErrorKind::Input, sentence));
+                return Err(Error::new(ErrorKind::Invalid, sentence));
             }
             _ => fs::read(path).map_err(|error| {
                 let sentence = format!("couldn't load repositories file ({}): {error}", path.display());
-                Error::new(ErrorKind::Input, sentence)
+                Error::new(ErrorKind::Invalid, sentence)
             })?,
         };
         let refused = |error: yamltree::Error| {
             let sentence =
                 format!("couldn't load repositories file ({}): {}", path.display(), error.go_text());
-            Error::new(ErrorKind::Input, sentence)
+            Error::new(ErrorKind::Invalid, sentence)
         };
         Self::parse(&bytes).map(Some).map_err(refused)
     }

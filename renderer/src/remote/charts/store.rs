@@ -21,7 +21,8 @@ use helm_lite::repository::Index;
 use oci_registry::Digest;
 
 use super::super::cache::{Cache, create_folders, hash, publish};
-use super::super::failure::{ErrorKind, Failure, Result, cache_failure};
+use super::super::failure::cache_failure;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Who holds a lock for longer may have been stopped; what two fetch at the same time is only fetched in vain.
 const PATIENCE: Duration = Duration::from_secs(150);
@@ -143,7 +144,7 @@ fn remove_old(folder: &Path) {
 }
 
 fn unpack(bytes: &[u8], folder: &Path) -> Result<()> {
-    for file in archive::files(bytes).map_err(|reason| Failure::new(ErrorKind::Invalid, reason))? {
+    for file in archive::files(bytes).map_err(|reason| Error::new(ErrorKind::Invalid, reason))? {
         let path = folder.join(&file.name);
         create_folders(path.parent().unwrap_or(folder))?;
         fs::write(&path, &file.data).map_err(|error| cache_failure("write", &path, &error))?;

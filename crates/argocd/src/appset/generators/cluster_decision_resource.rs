@@ -20,7 +20,7 @@ pub(super) fn shape(_: Depth) -> Option<Shape> {
 }
 
 pub(super) fn generate(_: &Run<'_>, _: &Tree, _: Depth) -> Result<Vec<Params>> {
-    Err(Error::new(
+    Err(Error::invalid(
         "a clusterDecisionResource generator cannot be rendered offline: its decisions are in the cluster",
     )
     .hint("a `list` or `clusters` generator with the same parameters can"))

@@ -36,7 +36,7 @@ pub(super) fn shape(_: Depth) -> Option<Shape> {
 pub(super) fn generate(run: &Run<'_>, config: &Tree, _: Depth) -> Result<Vec<Params>> {
     let none = Tree::default();
     let selector = Selector::read(config.get("selector").unwrap_or(&none), ValuesOf::Objects)
-        .map_err(|(message, span)| Error::new(message).at(run.place(span)))?;
+        .map_err(|(message, span)| Error::invalid(message).at(run.place(span)))?;
     let mut chosen: Vec<&Cluster> = run
         .world
         .context

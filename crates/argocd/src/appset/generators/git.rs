@@ -42,7 +42,7 @@ pub(super) fn generate(run: &Run<'_>, config: &Tree, _: Depth) -> Result<Vec<Par
     } else if !config.items_of("files").is_empty() {
         git_files::generate(run, config, &repository)
     } else {
-        Err(Error::new("a git generator has `directories` or `files`"))
+        Err(Error::invalid("a git generator has `directories` or `files`"))
     }
 }
 
@@ -65,7 +65,7 @@ impl<'r> Repository<'r> {
     fn open(run: &'r Run<'r>, folder: &Path) -> Result<Self> {
         match run.world.files.resolve(folder) {
             Ok((root, FileKind::Directory)) => Ok(Self { run, root }),
-            Ok((path, FileKind::File)) => Err(Error::new(format!(
+            Ok((path, FileKind::File)) => Err(Error::invalid(format!(
                 "`{}` is a file, not the folder of a repository",
                 run.world.files.display(&path)
             ))),
@@ -105,14 +105,14 @@ impl<'r> Repository<'r> {
         let files = self.run.world.files;
         let named = self.root.join(&file.path);
         if !file.real.starts_with(&self.root) {
-            return Err(Error::new(format!("`{}` leads out of the repository", files.display(&named)))
+            return Err(Error::invalid(format!("`{}` leads out of the repository", files.display(&named)))
                 .hint("Argo CD refuses a repository with such a link"));
         }
         let bytes = files.read(&file.real).map_err(|error| faults::cannot_read(files, &named, &error))?;
         match yamltree::decode(&bytes, 0) {
             Ok(text) => Ok(text.into_owned()),
             Err(error) => {
-                Err(Error::new(format!("`{}` is no text: {}", files.display(&named), error.message())))
+                Err(Error::invalid(format!("`{}` is no text: {}", files.display(&named), error.message())))
             }
         }
     }

@@ -48,7 +48,7 @@ fn files(run: &Run<'_>, repository: &Repository<'_>, item: &Tree) -> Result<Vec<
     let place = item.get("path").map_or(item.span, |path| path.span);
     // No path is the whole repository to the repo-server.
     let spec = Pathspec::parse(if path.is_empty() { "." } else { path })
-        .map_err(|message| Error::new(message).at(run.place(place)))?;
+        .map_err(|message| Error::invalid(message).at(run.place(place)))?;
     let mut found = Vec::new();
     if repository.has_folder(spec.folder()) {
         walk(repository, &spec, spec.folder(), &mut found)?;
@@ -77,7 +77,7 @@ fn objects(repository: &Repository<'_>, file: &Found) -> Result<Vec<Params>> {
     let text = repository.read(file)?;
     let source = Source { name: repository.display(&file.path), text: Arc::from(text) };
     let text = Text::numbered(Arc::new(source), 0);
-    let refuse = |error: &yamltree::Error| Error::from(text.error(error.message(), error.span()));
+    let refuse = |error: &yamltree::Error| text.error(error.message(), error.span());
     let options = ParseOptions {
         dialect: Dialect::V2,
         duplicate_keys: DuplicateKeys::KeepLast,
@@ -86,8 +86,7 @@ fn objects(repository: &Repository<'_>, file: &Found) -> Result<Vec<Params>> {
     let document = yamltree::parse_first(&text.source().text, 0, &options).map_err(|error| refuse(&error))?;
     let Some(mut root) = document.map(|document| document.root) else { return Ok(vec![Params::default()]) };
     root.expand_aliases(Expansion::Decoded(Dialect::V2)).map_err(|error| refuse(&error))?;
-    let unfit =
-        |span| Error::from(text.error("a file of a git generator is an object or a list of objects", span));
+    let unfit = |span| text.error("a file of a git generator is an object or a list of objects", span);
     match yaml::node_value(&root).map_err(|error| refuse(&error))? {
         Value::List(items) => {
             let places = root.items().map(Vec::as_slice).unwrap_or_default();

@@ -23,7 +23,7 @@ pub(super) fn generate(run: &Run<'_>, config: &Tree, _: Depth) -> Result<Vec<Par
     for element in config.items_of("elements") {
         let value = element.to_value();
         let object = Params::of_value(&value).ok_or_else(|| {
-            Error::new(format!("an element is a mapping, and here is {}", element.kind.name()))
+            Error::invalid(format!("an element is a mapping, and here is {}", element.kind.name()))
                 .at(run.place(element.span))
         })?;
         sets.push(if run.language.is_go() { object } else { flat(run, element)? });
@@ -32,7 +32,7 @@ pub(super) fn generate(run: &Run<'_>, config: &Tree, _: Depth) -> Result<Vec<Par
         config.get("elementsYaml").filter(|text| text.text().is_some_and(|text| !text.is_empty()))
     {
         let elements = read(text.text().unwrap_or_default());
-        sets.extend(elements.map_err(|message| Error::new(message).at(run.place(text.span)))?);
+        sets.extend(elements.map_err(|message| Error::invalid(message).at(run.place(text.span)))?);
     }
     Ok(sets)
 }
@@ -57,7 +57,7 @@ fn flat(run: &Run<'_>, element: &Tree) -> Result<Params> {
 
 fn not_a_text(run: &Run<'_>, key: &str, value: &Tree) -> Error {
     let wanted = if key == "values" { "a mapping of texts" } else { "a text" };
-    Error::new(format!(
+    Error::invalid(format!(
         "`{key}` is {}, and without `goTemplate: true` it has to be {wanted}",
         value.kind.name()
     ))

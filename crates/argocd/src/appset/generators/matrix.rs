@@ -20,7 +20,7 @@ pub(super) fn shape(depth: Depth) -> Option<Shape> {
 pub(super) fn generate(run: &Run<'_>, config: &Tree, depth: Depth) -> Result<Vec<Params>> {
     let [first, second] = config.items_of("generators") else {
         let count = config.items_of("generators").len();
-        return Err(Error::new(format!("a matrix has two generators, and this one has {count}")));
+        return Err(Error::invalid(format!("a matrix has two generators, and this one has {count}")));
     };
     let below = depth.below();
     let mut sets = Vec::new();
@@ -38,7 +38,7 @@ fn both(run: &Run<'_>, one: &Params, other: &Params) -> Result<Params> {
         return Ok(other.overridden_by(one));
     }
     one.combined_with(other).map_err(|(key, first, second)| {
-        Error::new(format!(
+        Error::invalid(format!(
             "both generators of the matrix have the parameter `{key}`, with the values `{first}` and `{second}`"
         ))
         .hint("name them apart (a git generator by `pathParamPrefix`), or use `goTemplate: true`, where the first counts")

@@ -29,7 +29,7 @@ pub(super) fn shape(depth: Depth) -> Option<Shape> {
 pub(super) fn generate(run: &Run<'_>, config: &Tree, depth: Depth) -> Result<Vec<Params>> {
     let entries = config.items_of("generators");
     if entries.len() < 2 {
-        return Err(Error::new(format!(
+        return Err(Error::invalid(format!(
             "a merge has two generators or more, and this one has {}",
             entries.len()
         )));
@@ -40,7 +40,9 @@ pub(super) fn generate(run: &Run<'_>, config: &Tree, depth: Depth) -> Result<Vec
     }
     let keys: Vec<&str> = config.items_of("mergeKeys").iter().filter_map(Tree::text).collect();
     if keys.is_empty() {
-        return Err(Error::new("a merge needs `mergeKeys`: the parameters in which its generators agree"));
+        return Err(Error::invalid(
+            "a merge needs `mergeKeys`: the parameters in which its generators agree",
+        ));
     }
     let mut all = made
         .into_iter()
@@ -63,9 +65,9 @@ fn by_key(sets: Vec<Params>, keys: &[&str]) -> Result<Vec<(String, Params)>> {
     let mut keyed = Vec::with_capacity(sets.len());
     let mut taken = HashSet::new();
     for set in sets {
-        let key = set.merge_key(keys).map_err(Error::new)?;
+        let key = set.merge_key(keys).map_err(Error::invalid)?;
         if !taken.insert(key.clone()) {
-            return Err(Error::new(format!("two sets of this generator have the merge keys `{key}`"))
+            return Err(Error::invalid(format!("two sets of this generator have the merge keys `{key}`"))
                 .hint("with `goTemplate: true` a merge key is a name, no path; a set without it has null"));
         }
         keyed.push((key, set));

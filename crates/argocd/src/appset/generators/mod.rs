@@ -18,7 +18,7 @@ mod scm_provider;
 use std::cell::{Cell, RefCell};
 
 use gotemplate::{Map, Type, Value};
-use yamltree::{Place, Span};
+use yamltree::{Location, Span};
 
 use super::language::{Fault, Language};
 use super::params::Params;
@@ -102,7 +102,7 @@ pub(crate) fn transform(
 ) -> Result<Vec<Made>> {
     let selector = entry.get("selector").map(|selector| {
         Selector::read(selector, ValuesOf::Parameters)
-            .map_err(|(message, span)| Error::new(message).at(run.place(span)))
+            .map_err(|(message, span)| Error::invalid(message).at(run.place(span)))
     });
     let selector = selector.transpose()?;
     let rendered = params.filter(|params| !params.is_empty()).map(|params| {
@@ -132,13 +132,13 @@ fn transform_only(run: &Run<'_>, entry: &Tree, depth: Depth, params: Option<&Par
     match (made.next(), made.next()) {
         (Some(made), None) => Ok(made.sets),
         (None, _) if depth == Depth::Terminal => {
-            Err(Error::new("there is no generator here that could stand within two others")
+            Err(Error::invalid("there is no generator here that could stand within two others")
                 .hint("a matrix or merge can hold another, and that one only other generators")
                 .at(place()))
         }
         (None, _) => Err(unknown(entry).at(place())),
         (Some(_), Some(_)) => {
-            Err(Error::new("an entry within another generator has one generator").at(place()))
+            Err(Error::invalid("an entry within another generator has one generator").at(place()))
         }
     }
 }
@@ -147,7 +147,7 @@ fn transform_only(run: &Run<'_>, entry: &Tree, depth: Depth, params: Option<&Par
 pub(crate) fn unknown(entry: &Tree) -> Error {
     let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
     let has_selector = entry.get("selector").is_some();
-    Error::new(if has_selector {
+    Error::invalid(if has_selector {
         "this entry has only a selector"
     } else {
         "there is no generator here that Argo CD knows"
@@ -156,7 +156,7 @@ pub(crate) fn unknown(entry: &Tree) -> Error {
 }
 
 impl<'r> Run<'r> {
-    pub(crate) fn place(&self, span: Span) -> Option<Place> {
+    pub(crate) fn place(&self, span: Span) -> Option<Location> {
         (self.places)(span)
     }
 
@@ -173,7 +173,9 @@ impl<'r> Run<'r> {
     fn count(&self, sets: usize) -> Result<()> {
         self.sets.set(self.sets.get().saturating_add(sets));
         if self.sets.get() > MOST_SETS {
-            return Err(Error::new(format!("the generators make more than {MOST_SETS} sets of parameters")));
+            return Err(Error::invalid(format!(
+                "the generators make more than {MOST_SETS} sets of parameters"
+            )));
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ impl Session {
         });
         let body = body.map_err(|error| match error.message().contains(ask.service) {
             true => error,
-            false => error.during(format!("{} gives no credentials", ask.service)),
+            false => error.prefix(format!("{} gives no credentials", ask.service)),
         })?;
         String::from_utf8(body).map_err(|_| unreadable(ask.service))
     }
@@ -188,7 +188,7 @@ impl<'a> Ask<'a> {
             StatusCode::UNAUTHORIZED | StatusCode::BAD_REQUEST => ErrorKind::Unauthorized,
             StatusCode::FORBIDDEN => ErrorKind::Denied,
             StatusCode::TOO_MANY_REQUESTS => ErrorKind::RateLimited,
-            _ if is_passing(status) => ErrorKind::Unreachable,
+            _ if is_passing(status) => ErrorKind::Unavailable,
             _ => ErrorKind::Credentials,
         };
         let code = code_of(body).map_or_else(String::new, |code| format!(" ({code})"));

@@ -184,7 +184,7 @@ fn add_bases(arguments: &[String], reporter: &mut Reporter) -> Result<()> {
     let [folders] = arguments else { return Err(usage("must specify a base directory")) };
     let folders: Vec<&str> = folders.split(',').collect();
     if let Some(missing) = folders.iter().find(|folder| !Path::new(folder).exists()) {
-        return Err(Error::new(ErrorKind::Input, format!("{missing} does not exist")));
+        return Err(Error::new(ErrorKind::Invalid, format!("{missing} does not exist")));
     }
     edit(reporter, |kustomization| kustomization.add_bases(&folders))
 }
@@ -220,7 +220,7 @@ fn verified(patterns: &[String], list: List) -> Result<Vec<String>> {
                 "{pattern} has no match: must build at directory: not a valid directory: evalsymlink failure on \
                  '{absolute}' : lstat {absolute}: no such file or directory"
             );
-            return Err(Error::new(ErrorKind::Input, sentence));
+            return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         if paths.is_empty() {
             found.push(pattern.clone());

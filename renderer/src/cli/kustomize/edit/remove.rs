@@ -143,7 +143,7 @@ impl Patterns {
         }
         for pattern in &self.patterns {
             glob::matches(pattern, "")
-                .map_err(|error| Error::new(ErrorKind::Input, format!("{error}: `{pattern}`")))?;
+                .map_err(|error| Error::new(ErrorKind::Invalid, format!("{error}: `{pattern}`")))?;
         }
         let is_named =
             |path: &str| self.patterns.iter().any(|pattern| glob::matches(pattern, path).unwrap_or_default());

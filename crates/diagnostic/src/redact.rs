@@ -1,15 +1,15 @@
-//! Texts without their secrets: what addresses carry for a server's eyes only.
+//! Removes secrets from URLs in messages.
 //!
-//! In: any text. Out: the same text, as long as before, with stars for the user and password of each web address and
-//! for the values of those of its parameters that are named like a secret.
+//! Input: any string. Output: the same string, as many characters long, with stars in place of the user and password of
+//! each URL and of the values of parameters whose names suggest a secret.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Parts of a parameter's name that say that its value lets somebody in.
+/// Substrings of parameter names whose values are secrets.
 const SECRET_NAMES: &[&str] = &["token", "secret", "passw", "sig", "key", "auth", "credential", "code"];
 
-/// The text with stars in place of secrets.
+/// Returns the string with stars in place of secrets.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
     let secrets = secrets(text);
@@ -27,8 +27,17 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// An address without its user and password.
-pub(crate) fn without_account(url: &str) -> Cow<'_, str> {
+/// Returns the redacted form of a message, without a copy where there is no secret.
+pub(crate) fn redacted(text: String) -> String {
+    match redact(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(clean) => clean,
+    }
+}
+
+/// Returns a URL without its user and password.
+#[must_use]
+pub fn without_account(url: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = url.split_once("://") else { return Cow::Borrowed(url) };
     let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     match rest[..authority].rfind('@') {
@@ -44,7 +53,7 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
         let end = text[start..].find(ends_address).map_or(text.len(), |length| start + length);
         let address = &text[start..end];
         let authority = address.find(['/', '?', '#']).unwrap_or(address.len());
-        // A password may hold an `@`; a path behind a slash may too, and is none.
+        // A password may contain `@`; so may the path, which is not a secret.
         if let Some(user) = address[..authority].rfind('@') {
             secrets.extend(secret_of_user(&text[..at], &address[..user]).map(|secret| shift(secret, start)));
         }
@@ -53,12 +62,12 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     secrets
 }
 
-/// Neither is ever written plainly in an address.
+/// Returns true for characters that a URL never contains unescaped.
 fn ends_address(character: char) -> bool {
     character.is_whitespace() || matches!(character, '"' | '\'' | '`' | '<' | '>')
 }
 
-/// For ssh the user is no secret, as it proves nothing; on the web it is often the token itself.
+/// The user of an ssh URL is not a secret; that of an https URL is often the token itself.
 fn secret_of_user(before: &str, user: &str) -> Option<Range<usize>> {
     if before.ends_with("ssh") {
         return user.find(':').map(|colon| colon + 1..user.len());
