@@ -59,12 +59,12 @@ impl Cluster {
         }
         let refuse = |sentence: &str| Err((sentence.to_owned(), node.span));
         if !node.is_mapping() {
-            return refuse("this is no Kubernetes object");
+            return refuse("expected a Kubernetes object");
         }
         let field = |key, default| node.get(key).and_then(Node::text).unwrap_or(default);
         let (api_version, kind) = (field("apiVersion", defaults.api_version), field("kind", defaults.kind));
         if api_version.is_empty() || kind.is_empty() {
-            return refuse("the object has no `apiVersion` or no `kind`");
+            return refuse("the object lacks `apiVersion` or `kind`");
         }
         if let (Some(items), Some(item_kind)) =
             (node.get("items").and_then(Node::items), kind.strip_suffix("List"))
@@ -77,7 +77,7 @@ impl Cluster {
         let named = |key| node.lookup(&["metadata", key]).and_then(Node::text).unwrap_or_default().to_owned();
         let name = named("name");
         if name.is_empty() {
-            return refuse("the object has no name");
+            return refuse("the object lacks `metadata.name`");
         }
         let mut object = through_json(node).map_err(|error| (error.message().to_owned(), error.span()))?;
         object.set("apiVersion", Node::string(api_version));
@@ -222,16 +222,16 @@ items:
     fn what_is_no_object_is_refused_with_its_place() {
         for (text, location, message) in [
             ("a: [\n", "x.yaml:2:1", ""),
-            ("---\n- a\n", "x.yaml:2:1", "this is no Kubernetes object"),
+            ("---\n- a\n", "x.yaml:2:1", "expected a Kubernetes object"),
             (
                 "apiVersion: v1\nmetadata: {name: a}\n",
                 "x.yaml:1:1",
-                "the object has no `apiVersion` or no `kind`",
+                "the object lacks `apiVersion` or `kind`",
             ),
             (
                 "kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  apiVersion: v1\n",
                 "x.yaml:4:3",
-                "the object has no name",
+                "the object lacks `metadata.name`",
             ),
         ] {
             let error = Cluster::default().add("x.yaml", text).expect_err(text);

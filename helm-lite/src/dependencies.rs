@@ -84,7 +84,7 @@ impl Processing<'_> {
                 Some(Slot::Item(Item { data: Data::Bool(value), .. })) => return Some(value),
                 Some(slot) if !slot.is_table() => {
                     let message =
-                        format!("the condition `{condition}` of `{}` is no boolean", dependency.name);
+                        format!("the condition `{condition}` of `{}` is not a boolean", dependency.name);
                     self.warn(Code::NotBoolean, message, slot.span());
                 }
                 _ => {}
@@ -102,7 +102,7 @@ impl Processing<'_> {
                 Some(Slot::Item(Item { data: Data::Bool(true), .. })) => has_true = true,
                 Some(Slot::Item(Item { data: Data::Bool(false), .. })) => has_false = true,
                 Some(slot) => {
-                    let message = format!("the tag `{tag}` of `{}` is no boolean", dependency.name);
+                    let message = format!("the tag `{tag}` of `{}` is not a boolean", dependency.name);
                     self.warn(Code::NotBoolean, message, slot.span());
                 }
                 None => {}
@@ -130,7 +130,7 @@ impl Processing<'_> {
                     Some(table) => import.place(table, &imported, self.version)?,
                     None => {
                         let message =
-                            format!("`{}` has no mapping `{}` to import", dependency.name, import.child);
+                            format!("`{}` lacks the mapping `{}` to import", dependency.name, import.child);
                         self.warn(Code::MissingImport, message, written.span);
                     }
                 }
@@ -363,7 +363,7 @@ mod tests {
         let [warning] = warnings.as_slice() else { panic!("one warning") };
         assert_eq!(
             (warning.code, warning.message.as_str()),
-            (Code::NotBoolean, "the condition `a.e` of `a` is no boolean")
+            (Code::NotBoolean, "the condition `a.e` of `a` is not a boolean")
         );
         let place = warning.location.as_ref().map(ToString::to_string);
         assert_eq!(place.as_deref(), Some("c/values.yaml:1:5"));

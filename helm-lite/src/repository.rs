@@ -40,7 +40,7 @@ impl Index {
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let root = root(bytes)?;
         if !root.is_mapping() {
-            return Err("error unmarshaling JSON: it is no mapping".to_owned());
+            return Err("error unmarshaling JSON: expected a mapping".to_owned());
         }
         let mut charts = BTreeMap::new();
         for entry in root.get("entries").and_then(Node::entries).into_iter().flatten() {

@@ -38,7 +38,7 @@ impl Account {
         let (user, password) = text.split_once(':').unwrap_or((TOKEN_USER, &text));
         if password.is_empty() {
             return Err(Error::invalid(format!(
-                "the credentials for git cannot be had from `{place}`: it holds no `user:password`"
+                "cannot read git credentials from `{place}`: expected `user:password`"
             )));
         }
         Ok(Self { user: user.to_owned(), password: password.into() })
@@ -155,7 +155,7 @@ pub(crate) fn token(place: &Credentials) -> Result<String> {
     let (place, text) = secret(place, "the token of the forge")?;
     if text.is_empty() {
         return Err(Error::invalid(format!(
-            "the token of the forge cannot be had from `{place}`: it is empty"
+            "cannot read the token of the forge from `{place}`: it is empty"
         )));
     }
     Ok(text)
@@ -164,7 +164,7 @@ pub(crate) fn token(place: &Credentials) -> Result<String> {
 /// What is kept in a place, and what the place is called.
 fn secret(credentials: &Credentials, what: &str) -> Result<(String, String)> {
     let missing =
-        |place: &str, why: &str| Error::invalid(format!("{what} cannot be had from `{place}`: {why}"));
+        |place: &str, why: &str| Error::invalid(format!("cannot read {what} from `{place}`: {why}"));
     let (place, text) = match credentials {
         Credentials::Env(name) => {
             let place = format!("${name}");

@@ -43,7 +43,7 @@ impl Checkout {
     pub(crate) fn origin(&self) -> Result<String> {
         let address = line(&git(&self.root, &["config", "--get", "remote.origin.url"])?)?;
         let address = address.ok_or_else(|| {
-            Error::invalid("the checkout has no remote `origin` to push to")
+            Error::invalid("the checkout lacks the remote `origin` to push to")
                 .hint("add it: `git remote add origin URL`")
         })?;
         let is_path = address.starts_with(['/', '.']);

@@ -384,6 +384,6 @@ impl<P: Policy> Judge<'_, P> {
         let shown = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let more = if names.len() > NAMED { ", …" } else { "" };
         let count = names.len();
-        Some(format!("none of the {count} tags matches the filter `{pattern}`: there are {shown}{more}"))
+        Some(format!("none of the {count} tags matches the filter `{pattern}`: found {shown}{more}"))
     }
 }

@@ -241,8 +241,8 @@ impl FromStr for Age {
 
     fn from_str(text: &str) -> Result<Self> {
         let refuse = |why: &str| {
-            let error = Error::invalid(format!("`{text}` is no span of time: {why}"));
-            error.hint("write whole numbers with the units d, h, m and s: `3d`, `1h30m`")
+            let error = Error::invalid(format!("invalid duration `{text}`: {why}"));
+            error.hint("use integers with the units d, h, m and s: `3d`, `1h30m`")
         };
         let mut seconds: i64 = 0;
         let mut rest = text;

@@ -84,7 +84,7 @@ impl Decision {
     /// Why no tag may be chosen: how many each rule is against, the strictest first, and one of them as an example.
     pub(crate) fn why_none(&self) -> String {
         if self.decisions.is_empty() {
-            return "the repository has no tags".to_owned();
+            return "the repository does not have any tags".to_owned();
         }
         let mut rules: Vec<(usize, &Verdict)> = Vec::new();
         for verdict in &self.decisions {
@@ -98,7 +98,7 @@ impl Decision {
             format!("{count} by `{rule}` (`{tag}`: {reason})")
         };
         let told: Vec<String> = rules.iter().take(RULES).map(told).collect();
-        format!("none of {} tags may be chosen: {}", self.decisions.len(), told.join(", "))
+        format!("none of {} tags is allowed: {}", self.decisions.len(), told.join(", "))
     }
 }
 
@@ -162,10 +162,10 @@ mod tests {
         };
         assert_eq!(
             decision.why_none(),
-            "none of 3 tags may be chosen: 2 by `allow-tags` (`latest`: not allowed by `regexp:^1`), 1 by `semver` \
+            "none of 3 tags is allowed: 2 by `allow-tags` (`latest`: not allowed by `regexp:^1`), 1 by `semver` \
              (`1.0-rc1`: a pre-release)"
         );
         decision.decisions.clear();
-        assert_eq!(decision.why_none(), "the repository has no tags");
+        assert_eq!(decision.why_none(), "the repository does not have any tags");
     }
 }

@@ -189,7 +189,7 @@ pub(crate) fn tip(server: &Server<'_>) -> Result<Tip> {
     let branch = server.branch.unwrap_or(gitremote::HEAD);
     let tips = server.mirror.fetch(server.remote, &[branch])?;
     tips.into_iter().next().flatten().ok_or_else(|| match server.branch {
-        Some(branch) => Error::invalid(format!("the repository has no branch `{branch}`"))
+        Some(branch) => Error::invalid(format!("no branch `{branch}` in the repository"))
             .hint("push a first commit to it, or name another with `git.branch`"),
         None => Error::invalid("the repository is empty").hint("push a first commit to it"),
     })
@@ -327,7 +327,7 @@ impl Deliverer<'_> {
     /// The forge, and what stands there for these changes.
     fn standing(&self, branch: &str, base: &Tip, changes: &[Change]) -> Result<(forge::Client, Standing)> {
         let settings = self.server.forge.ok_or_else(|| {
-            Error::invalid("pull requests need a token of the forge, and there is none").hint(
+            Error::invalid("pull requests require a token of the forge").hint(
                 "name its place with `git.pullRequest.tokenFrom`, or set GITHUB_TOKEN, GITLAB_TOKEN or GITEA_TOKEN",
             )
         })?;

@@ -79,7 +79,7 @@ impl Folder {
     fn locate(&self, path: &str) -> Result<PathBuf> {
         let is_within = !path.starts_with('/') && !path.split('/').any(|part| part == "..");
         if !is_within {
-            return Err(Error::invalid(format!("`{path}` is no path within the repository")));
+            return Err(Error::invalid(format!("`{path}` is not a path in the repository")));
         }
         let file = self.root.join(path);
         // A folder on the way may be a link as well as the file, which may not be there yet.

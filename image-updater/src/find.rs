@@ -111,12 +111,8 @@ fn edits_of(texts: Vec<Text>, request: &Request, within: &[String]) -> Result<Ve
     }
     if edits.is_empty() {
         let within: Vec<_> = within.iter().map(|path| format!("`{path}`")).collect();
-        return Err(Error::invalid(format!(
-            "`{}` is nowhere in {}",
-            request.version.name,
-            within.join(", ")
-        ))
-        .hint("name its place with `--target KIND:FILE`"));
+        return Err(Error::invalid(format!("`{}` not found in {}", request.version.name, within.join(", ")))
+            .hint("name its place with `--target KIND:FILE`"));
     }
     Ok(edits)
 }
@@ -152,7 +148,10 @@ impl Search<'_> {
         let metadata = fs::symlink_metadata(path).map_err(failed)?;
         if metadata.is_dir() {
             if depth > MAX_DEPTH {
-                return Err(Error::invalid(format!("the folders below `{}` lie too deep", root.display())));
+                return Err(Error::invalid(format!(
+                    "the directories below `{}` are nested too deep",
+                    root.display()
+                )));
             }
             let mut entries: Vec<PathBuf> = fs::read_dir(path)
                 .map_err(failed)?
@@ -236,7 +235,7 @@ fn edit_file(file: Text, request: &Request, policies: &[Policy]) -> Result<Optio
         Ok(_) => edit::kinds_of(&file).iter().try_for_each(|target| apply(target, request))?,
         // A template that has the image may have to be edited by hand.
         Err(error) if old.contains(&request.version.name) => {
-            report::warning(&format!("only markers are looked for in what is no YAML: {error}"));
+            report::warning(&format!("not valid YAML, searched for markers only: {error}"));
         }
         Err(_) => {}
     }

@@ -28,7 +28,7 @@ fn bounded(reader: impl Read, name: &str, path: &Path) -> Result<String> {
     if bytes.len() as u64 > MAX_LEN {
         return Err(Error::invalid(format!("`{name}` is longer than {} MiB", MAX_LEN >> 20)));
     }
-    String::from_utf8(bytes).map_err(|_| Error::invalid(format!("`{name}` is no text in UTF-8")))
+    String::from_utf8(bytes).map_err(|_| Error::invalid(format!("`{name}` is not valid UTF-8")))
 }
 
 #[cfg(test)]

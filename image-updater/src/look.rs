@@ -261,7 +261,7 @@ impl<'c> Look<'c> {
         verification: &Verification,
     ) -> Result<Verified> {
         let Some(client) = self.client else {
-            let message = format!("`{repository}:{tag}` has to be signed, which no list of tags tells");
+            let message = format!("`{repository}:{tag}` must be signed, which a list of tags does not show");
             return Err(Error::invalid(message).hint("have registries asked instead"));
         };
         let keys = self.keyring.keys(verification)?;

@@ -301,8 +301,11 @@ impl Round<'_> {
             decisions.push(decided.map_err(as_in_files)?);
         }
         if let Some(missing) = tag.filter(|tag| decisions.iter().any(|decision| lacks(decision, tag))) {
-            return Err(Error::invalid(format!("`{}` has no tag `{missing}` to watch", sought.repository))
-                .hint("push it, or name the image with another tag"));
+            return Err(Error::invalid(format!(
+                "no tag `{missing}` of `{}` found to watch",
+                sought.repository
+            ))
+            .hint("push it, or name the image with another tag"));
         }
         let (first, others) = decisions.split_first().ok_or_else(|| Error::invalid("nothing is decided"))?;
         if let Some(other) = others.iter().find(|other| other.chosen != first.chosen) {
@@ -363,12 +366,12 @@ fn lacks(decision: &Decision, tag: &str) -> bool {
 
 fn disagreement(one: &Decision, other: &Decision) -> Error {
     let named = |decision: &Decision| match (&decision.current, &decision.chosen) {
-        (Some(current), Some(chosen)) => format!("`{chosen}` where `{current}` stands"),
-        (Some(current), None) => format!("none where `{current}` stands"),
+        (Some(current), Some(chosen)) => format!("`{chosen}` for `{current}`"),
+        (Some(current), None) => format!("none for `{current}`"),
         _ => "another".to_owned(),
     };
     let message = format!(
-        "the image stands at different versions, for which different tags are chosen: {} and {}",
+        "the image has different versions in different places, for which different tags are chosen: {} and {}",
         named(one),
         named(other)
     );

@@ -63,7 +63,7 @@ impl<'r> SetPlanner<'r> {
         let old = match files.read(path)? {
             Some(text) => text,
             None if target.creates_file => String::new(),
-            None => return Err(Error::invalid(format!("there is no file `{path}` in the repository"))),
+            None => return Err(Error::invalid(format!("no file `{path}` found in the repository"))),
         };
         Ok(vec![find::edit_named(target, path, PathBuf::from(path), old, self.request)?])
     }

@@ -66,10 +66,11 @@ impl Keyring {
                     .hint("name the key by its `file`, or write it down as `pem`"));
                 };
                 let missing = |what: String| Error::invalid(what).with_kind(ErrorKind::Credentials);
-                let kept =
-                    vault.secret(secret)?.ok_or_else(|| missing(format!("there is no Secret {title}")))?;
+                let kept = vault
+                    .secret(secret)?
+                    .ok_or_else(|| missing(format!("the Secret {title} does not exist")))?;
                 let pem = kept.text(key);
-                let pem = pem.ok_or_else(|| missing(format!("the Secret {title} has no text `{key}`")))?;
+                let pem = pem.ok_or_else(|| missing(format!("the Secret {title} lacks the key `{key}`")))?;
                 let name = format!("`{key}` of the Secret {title}");
                 PublicKey::read_all(&name, pem)
                     .map_err(|error| Error::from(error).with_kind(ErrorKind::Credentials))
@@ -163,9 +164,12 @@ mod tests {
         assert_eq!(keyring.keys(&only(&KeyPlace::Text(PEM.repeat(2)))).unwrap().len(), 3);
         let gone = KeyPlace::File(folder.path().join("gone.pub"));
         for (verification, message) in [
-            (of_secret("gone", "good"), "there is no Secret `signing/gone`"),
-            (of_secret("cosign", "gone"), "the Secret `signing/cosign` has no text `gone`"),
-            (of_secret("cosign", "bad"), "`bad` of the Secret `signing/cosign` has no public key in PEM"),
+            (of_secret("gone", "good"), "the Secret `signing/gone` does not exist"),
+            (of_secret("cosign", "gone"), "the Secret `signing/cosign` lacks the key `gone`"),
+            (
+                of_secret("cosign", "bad"),
+                "`bad` of the Secret `signing/cosign` does not contain a PEM public key",
+            ),
             (only(&gone), "gone.pub`: "),
             (only(&file("large.pub", &PEM.repeat(1000))), "large.pub` is too large for public keys"),
             (

@@ -82,7 +82,7 @@ fn a_fault_leaves_the_file_and_says_where_it_is() {
     };
     check_refused(&at("helmvalues:values.yaml", &["--tag-path", "image.tag"]), "values.yaml:3:3");
     check_refused(&at("manifest:bad.yaml", &[]), "bad.yaml:2:1");
-    check_refused(&at("manifest:none.yaml", &[]), "there is no file `none.yaml`");
+    check_refused(&at("manifest:none.yaml", &[]), "the file `none.yaml` does not exist");
     check_refused(&at("nothing:values.yaml", &[]), "the kinds are kustomization, helmvalues,");
     check_refused(&at("values.yaml", &[]), "KIND:FILE");
     check_refused(&at("helmvalues:values.yaml", &[]), "needs a path");

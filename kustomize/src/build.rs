@@ -456,11 +456,11 @@ fn note_transformation(resource: &mut Resource, origin: &Origin) {
 fn wrong_kind(wanted: Kind, entry: &Located) -> Error {
     let (sentence, hint) = match wanted {
         Kind::Component => (
-            format!("`{}` is no Component, so it cannot stand in `components`", entry.text),
+            format!("`{}` is not a Component, so it cannot be listed in `components`", entry.text),
             "name it in `resources`, or give it `kind: Component`",
         ),
         Kind::Kustomization => (
-            format!("`{}` is a Component, so it cannot stand in `resources`", entry.text),
+            format!("`{}` is a Component, so it cannot be listed in `resources`", entry.text),
             "name it in `components`",
         ),
     };

@@ -141,7 +141,7 @@ impl<'n> Object<'n> {
         }
         for key in self.unknown() {
             let name = key.text().unwrap_or("(not a string)");
-            let sentence = format!("unknown field `{name}` in {}; it has no effect", self.what);
+            let sentence = format!("unknown field `{name}` in {}; ignored", self.what);
             let warning = Warning::new(Code::UnknownPluginField, sentence).at(key.span);
             cx.push_warning(match closest(name, self.known.borrow().iter().copied()) {
                 Some(meant) => warning.hint(format!("did you mean `{meant}`?")),

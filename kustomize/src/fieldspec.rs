@@ -218,8 +218,7 @@ impl Part {
             }
             (Kind::Mapping(_), PartKind::Index) => {
                 let name = &self.name;
-                let sentence =
-                    format!("`{name}` is no field name: a list on the way stands for all its items");
+                let sentence = format!("invalid field name `{name}`: a list in a path means all its items");
                 Err(Error::invalid(sentence).at(span))
             }
             _ => {

@@ -52,7 +52,7 @@ pub(crate) fn drop_local_config(map: &mut ResMap) -> Result<()> {
             (kind, "") if !kind.ends_with("List") => "metadata.name",
             _ => continue,
         };
-        return Err(Error::invalid(format!("the resource has no `{missing}` at the end of the build"))
+        return Err(Error::invalid(format!("the resource lacks `{missing}` at the end of the build"))
             .at(resource.span()));
     }
     let is_local =

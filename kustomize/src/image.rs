@@ -61,10 +61,10 @@ impl ImagePattern {
         let pattern = format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$");
         match Regex::new(&pattern) {
             Ok(regex) => Ok(Self::Regex(Box::new(regex))),
-            Err(error) => {
-                Err(Error::invalid(format!("the image name `{name}` is no regular expression: {error}"))
-                    .hint("a name is read as a regular expression"))
-            }
+            Err(error) => Err(Error::invalid(format!(
+                "the image name `{name}` is not a valid regular expression: {error}"
+            ))
+            .hint("a name is read as a regular expression")),
         }
     }
 

@@ -84,14 +84,14 @@ impl Parser<'_> {
         }
         loop {
             if self.peek() != Some(b'"') {
-                return Err(self.unexpected("where a key in quotes must stand"));
+                return Err(self.unexpected("instead of a quoted key"));
             }
             let start = self.at;
             let mut key = self.string()?;
             key.span = self.span(start);
             self.skip_space();
             if !self.take(b':') {
-                return Err(self.unexpected("after a key, where `:` must stand"));
+                return Err(self.unexpected("after a key instead of `:`"));
             }
             self.skip_space();
             let value = self.value(depth + 1)?;
@@ -101,7 +101,7 @@ impl Parser<'_> {
                 return Ok(flow(Node::mapping(last_of_each(entries))));
             }
             if !self.take(b',') {
-                return Err(self.unexpected("in an object, where `,` or `}` must stand"));
+                return Err(self.unexpected("in an object instead of `,` or `}`"));
             }
             self.skip_space();
         }
@@ -121,7 +121,7 @@ impl Parser<'_> {
                 return Ok(flow(Node::sequence(items)));
             }
             if !self.take(b',') {
-                return Err(self.unexpected("in a list, where `,` or `]` must stand"));
+                return Err(self.unexpected("in a list instead of `,` or `]`"));
             }
             self.skip_space();
         }
@@ -227,7 +227,7 @@ impl Parser<'_> {
                 return Ok(Node::plain(word));
             }
         }
-        Err(self.unexpected("where a value must stand"))
+        Err(self.unexpected("instead of a value"))
     }
 
     fn take(&mut self, byte: u8) -> bool {

@@ -184,7 +184,7 @@ impl Kustomization {
         let asked = self.strings("buildMetadata")?;
         for option in &asked {
             if !OPTIONS.contains(&option.text.as_str()) {
-                let sentence = format!("`{}` in buildMetadata is no option and has no effect", option.text);
+                let sentence = format!("unknown buildMetadata option `{}`; ignored", option.text);
                 let hint = format!("the options are {}", OPTIONS.join(", "));
                 cx.push_warning(Warning::new(Code::Ignored, sentence).at(option.span).hint(hint));
             }
@@ -198,7 +198,7 @@ impl Kustomization {
             cx.warn(Code::SecondDocument, sentence, second.root.span);
         }
         for duplicate in self.documents.iter().take(1).flat_map(|document| &document.duplicates) {
-            cx.warn(Code::DuplicateKey, "the key stands twice; the last one wins", duplicate.again);
+            cx.warn(Code::DuplicateKey, "duplicate key; the last one wins", duplicate.again);
         }
         for entry in self.root().entries().into_iter().flatten() {
             let name = entry.key.text().unwrap_or_default();

@@ -157,7 +157,7 @@ impl<'t> Parser<'t> {
     fn number(&mut self, key: &str) -> Result<i64> {
         let value = self.value(key)?;
         value.parse().map_err(|_| {
-            Error::invalid(format!("`{key}` can only be compared with a whole number, not with `{value}`"))
+            Error::invalid(format!("`{key}` can only be compared with an integer, not with `{value}`"))
         })
     }
 
@@ -205,7 +205,7 @@ impl<'t> Parser<'t> {
 
 fn expected(found: Option<&str>, wanted: &str) -> Error {
     let found = found.map_or_else(|| "the end".to_owned(), |token| format!("`{token}`"));
-    Error::invalid(format!("found {found} where {wanted} must stand"))
+    Error::invalid(format!("expected {wanted}, found {found}"))
 }
 
 /// The longest name or value of a label.

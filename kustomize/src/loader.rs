@@ -141,7 +141,7 @@ impl Loader {
             return Err(Error::invalid(sentence).at(span));
         }
         if repository::asks_for_git_protocol(&entry.raw) {
-            cx.warn(Code::Ignored, "`git::` before an address has no effect", span);
+            cx.warn(Code::Ignored, "`git::` in front of a URL is ignored", span);
         }
         refuse_local_from_remote(&entry, referrer, span)?;
         let Some(remote) = cx.world.remote else {
@@ -245,7 +245,7 @@ impl Loader {
         let (path, kind) =
             cx.world.files.resolve(&wanted).map_err(|error| io_error(&wanted, &error, cx).at(entry.span))?;
         if kind == FileKind::Directory {
-            return Err(Error::invalid(format!("`{}` is a folder, not a file", entry.text)).at(entry.span));
+            return Err(Error::invalid(format!("`{}` is a directory, not a file", entry.text)).at(entry.span));
         }
         if self.restrictor == LoadRestrictor::RootOnly && !path.starts_with(&self.root) {
             let (file, root) = (cx.world.files.display(&wanted), cx.world.files.display(&self.root));
@@ -290,7 +290,7 @@ fn refuse_local_from_remote(
 
 fn missing_in_repository(entry: &RepositoryEntry) -> Error {
     let revision = entry.repository.revision.as_deref().unwrap_or("HEAD");
-    let sentence = format!("the repository has no folder `{}` at `{revision}`", entry.path);
+    let sentence = format!("no directory `{}` in the repository at `{revision}`", entry.path);
     Error::new(ErrorKind::NotFound, sentence)
 }
 
@@ -317,7 +317,9 @@ pub(crate) fn text_at(path: &Path, cx: &Context<'_>) -> Result<File> {
 fn file(name: String, bytes: &[u8], cx: &Context<'_>) -> Result<File> {
     let text: Arc<str> = match yamltree::decode(bytes, SourceId::MAX) {
         Ok(text) => text.into(),
-        Err(error) => return Err(Error::invalid(format!("`{name}` is no text: {}", error.message()))),
+        Err(error) => {
+            return Err(Error::invalid(format!("`{name}` is not valid UTF-8: {}", error.message())));
+        }
     };
     Ok(cx.sources.file(name, text))
 }

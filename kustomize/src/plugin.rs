@@ -125,7 +125,7 @@ fn external(configuration: &Resource, target: &Target<'_, '_>) -> Result<Functio
 fn unknown<'a>(configuration: &Resource, role: &str, kinds: impl Iterator<Item = &'a str>) -> Error {
     let kind = configuration.kind();
     let span = configuration.node.get("kind").map_or(configuration.span(), |node| node.span);
-    let error = Error::invalid(format!("there is no built-in {role} `{kind}`")).at(span);
+    let error = Error::invalid(format!("unknown built-in {role} `{kind}`")).at(span);
     match closest(kind, kinds) {
         Some(meant) => error.hint(format!("did you mean `{meant}`?")),
         None => error,

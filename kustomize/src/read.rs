@@ -46,7 +46,7 @@ pub(crate) fn resources(text: &str, source: SourceId) -> Result<Kept> {
             continue;
         };
         if let Some(duplicate) = document.duplicates.first() {
-            return Err(Error::invalid("the key stands twice in its mapping")
+            return Err(Error::invalid("duplicate key")
                 .at(duplicate.again)
                 .via("first defined here", duplicate.first));
         }
@@ -120,7 +120,7 @@ fn check(node: &Node) -> Result<()> {
 }
 
 fn missing(field: &str, node: &Node) -> Error {
-    Error::invalid(format!("the resource has no `{field}`")).at(first_line(node))
+    Error::invalid(format!("the resource lacks `{field}`")).at(first_line(node))
 }
 
 /// The place of a mapping's first key, which is a better excerpt than the whole.

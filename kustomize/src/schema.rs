@@ -155,7 +155,7 @@ pub(crate) fn select(
     let file = choice.path.as_ref().map(|path| loader.text(path, cx)).transpose()?;
     let current = cx.schema();
     if !start && current.is_chosen {
-        let sentence = "this `openapi` has no effect, because another one is in force already";
+        let sentence = "this `openapi` is ignored, because another one is in force already";
         cx.warn(Code::Ignored, sentence, field.span);
         return Ok(());
     }

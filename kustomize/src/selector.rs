@@ -60,7 +60,7 @@ impl Pattern {
         match Regex::anchored(pattern) {
             Ok(regex) => Ok(Self::Regex(Box::new(regex))),
             Err(error) => {
-                Err(Error::invalid(format!("`{pattern}` is no regular expression: {error}")).at(span))
+                Err(Error::invalid(format!("invalid regular expression `{pattern}`: {error}")).at(span))
             }
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
     }
     if key == "<<" || key.is_empty() || yamltree::resolve(key, Dialect::V3) != Resolved::Str {
         // Kustomize writes the key unquoted and then fails to read it, with a dump of the resource.
-        let sentence = format!("the new key `{key}` is no string in YAML, so no resource can have it");
+        let sentence = format!("the new key `{key}` is not a string in YAML");
         return Err(Error::invalid(sentence).at(node.span));
     }
     let mut value = Node::string(text).with_style(new_style(text));

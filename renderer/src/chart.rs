@@ -229,7 +229,7 @@ fn kube_version(release: &Release<'_>) -> Result<KubeVersion> {
 }
 
 fn unknown_hook((path, words): &(String, String)) -> Warning {
-    let message = format!("`{words}` is no event of a hook: the document of {path} is left out");
+    let message = format!("unknown hook event `{words}`: the document of {path} is left out");
     Warning::new(Code::UnknownHook, message)
 }
 

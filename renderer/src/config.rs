@@ -44,7 +44,7 @@ impl Config {
         }
         // Argo CD and habit pass `helm`; a program that does more, such as to decrypt values, would be missed.
         if flags.helm_command.as_deref().is_some_and(|command| command != "helm") {
-            reporter.notice("`--helm-command` has no effect: charts are rendered without helm");
+            reporter.notice("`--helm-command` is ignored: charts are rendered without helm");
         }
         let options = build_options(flags);
         let cache_dir = flags.cache_dir.clone().or_else(default_cache_dir);

@@ -71,7 +71,7 @@ struct Search {
 impl Search {
     fn look(&mut self, path: &Path, depth: usize) -> Result<()> {
         let missing =
-            |_| Error::new(ErrorKind::Invalid, format!("there is no file or folder `{}`", path.display()));
+            |_| Error::new(ErrorKind::Invalid, format!("no such file or directory: `{}`", path.display()));
         let (real, kind) = match self.disk.resolve(path) {
             Err(_) if depth > 0 => return Ok(()),
             resolved => resolved.map_err(missing)?,
@@ -113,7 +113,7 @@ impl Search {
         }
         let name = self.disk.display(path);
         let text = std::str::from_utf8(&bytes)
-            .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{name}` is no text: it is not UTF-8")))?;
+            .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{name}` is not valid UTF-8")))?;
         let objects = objects::read(&Arc::new(Source { name, text: text.into() }))?;
         self.found.extend(objects.into_iter().filter(self.wanted.is_one));
         Ok(())

@@ -89,7 +89,7 @@ impl Linting<'_> {
             }
             let roots = if is_searched { self.roots(path) } else { Vec::new() };
             if paths.is_empty() && roots.is_empty() {
-                let message = "there are no Applications, kustomizations and charts here";
+                let message = "no Applications, kustomizations or charts found";
                 return Err(
                     Error::new(ErrorKind::Invalid, message).hint("name files and folders of manifests")
                 );

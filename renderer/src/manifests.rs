@@ -109,7 +109,7 @@ pub(crate) fn of_chart(name: &str, text: Arc<str>, places: &ChartPlaces) -> Resu
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
     let text = yamltree::decode(bytes, 0).map_err(|error| {
-        Error::new(ErrorKind::Invalid, format!("`{name}` is no text: {}", error.message()))
+        Error::new(ErrorKind::Invalid, format!("`{name}` is not valid UTF-8: {}", error.message()))
     })?;
     Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.as_ref().into() }))?)
 }
@@ -153,7 +153,7 @@ impl Reading<'_> {
         let failed = |error: io::Error| Error::io("read", path, &error);
         let missing = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => {
-                Error::new(ErrorKind::Invalid, format!("there is no file or folder `{}`", path.display()))
+                Error::new(ErrorKind::Invalid, format!("no such file or directory: `{}`", path.display()))
             }
             _ => failed(error),
         };

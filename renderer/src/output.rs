@@ -121,7 +121,7 @@ fn file_names(output: &Output) -> Result<Vec<String>> {
         let name = format!("{}.yaml", parts.join("_"));
         let described = format!("{}/{}", object.kind, object.name);
         if name.contains(['/', '\\', '\0']) {
-            let sentence = format!("{described} cannot have a file of its own: `{name}` is no file name");
+            let sentence = format!("cannot write {described} to its own file: invalid file name `{name}`");
             return Err(Error::new(ErrorKind::Invalid, sentence).hint("write all resources into one file"));
         }
         if !taken.insert(name.clone()) {
@@ -138,7 +138,7 @@ fn file_names(output: &Output) -> Result<Vec<String>> {
 /// # Errors
 /// What writing gives.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
-    let failed = |error: io::Error| Error::io("write", path, &error);
+    let failed = |error: io::Error| Error::disk("write", path, &error);
     let existing = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -164,7 +164,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
 /// # Errors
 /// What writing gives.
 pub(crate) fn put(path: &Path, content: &[u8]) -> Result<()> {
-    swap_in(path, content, None).map_err(|error| Error::io("write", path, &error))
+    swap_in(path, content, None).map_err(|error| Error::disk("write", path, &error))
 }
 
 fn swap_in(path: &Path, content: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {

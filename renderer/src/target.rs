@@ -35,7 +35,7 @@ impl Target {
             _ => place_of_folder(&self.argument, working_directory),
         };
         let refused = || {
-            let sentence = format!("`{}` has no place below an output folder", self.argument.display());
+            let sentence = format!("`{}` has no path below an output directory", self.argument.display());
             Error::new(ErrorKind::Usage, sentence)
                 .hint("run from a folder above it, or name it by its absolute path")
         };

@@ -19,12 +19,12 @@ use crate::error::{Error, ErrorKind, Result};
 static SCHEMA: Rule = Rule {
     code: "VAL001",
     name: "schema",
-    meaning: "The API server refuses the object, or drops a part of it, as its kind has another schema.",
+    meaning: "The API server rejects the object or drops a part of it: it does not match the schema of its kind.",
 };
 static DUPLICATE: Rule = Rule {
     code: "VAL006",
     name: "duplicate-item",
-    meaning: "A list has two items of which there can be one: server-side apply refuses it, others take the last.",
+    meaning: "A list has two items with the same key: server-side apply rejects it, other clients use the last one.",
 };
 static REMOVED: Rule = Rule {
     code: "VAL002",
@@ -39,7 +39,7 @@ static TOO_NEW: Rule = Rule {
 static NO_SCHEMA: Rule = Rule {
     code: "VAL004",
     name: "no-schema",
-    meaning: "There is no schema for the kind, so that nothing is known of its fields.",
+    meaning: "No schema is known for the kind, so its fields are not checked.",
 };
 static EXPRESSIONS: Rule = Rule {
     code: "VAL005",
@@ -67,7 +67,7 @@ impl Validator {
             let known = Builtin::minors();
             let (first, last) =
                 (known.first().map_or("", String::as_str), known.last().map_or("", String::as_str));
-            let sentence = format!("there are no schemas of Kubernetes `{version}`");
+            let sentence = format!("no schemas for Kubernetes `{version}`");
             Error::new(ErrorKind::Usage, sentence).hint(format!("those of {first} to {last} are built in"))
         })?;
         Ok(Self { builtin, custom: HashMap::new(), catalogs, requires_schemas })
@@ -174,7 +174,7 @@ impl Validator {
             }
             Standing::Served | Standing::Unknown => {
                 let severity = if self.requires_schemas { Severity::Error } else { Severity::Warning };
-                let finding = finding(&NO_SCHEMA, severity, format!("there is no schema for {gvk}"));
+                let finding = finding(&NO_SCHEMA, severity, format!("no schema for {gvk}"));
                 let hint = "name its CRD with `--crds`, or a folder of schemas with `--schemas`".to_owned();
                 Finding { hint: Some(hint), ..finding }
             }

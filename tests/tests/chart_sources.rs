@@ -99,7 +99,7 @@ fn a_version_is_chosen_and_rendered() {
         &helm(&folder, &["pull", "web", "--version", "9", "--repo", &repo]),
         "chart \"web\" version \"9\" not found",
     );
-    fails(&helm(&folder, &["template", "web"]), "there is no file or folder `web` either");
+    fails(&helm(&folder, &["template", "web"]), "and no file or directory `web` exists");
     fails(&helm(&folder, &["template", "nope/web"]), "repo nope not found");
     fails(&helm(&folder, &["template", "./web"]), "path \"./web\" not found");
 }
@@ -266,7 +266,10 @@ fn a_chart_is_unpacked_whole_and_only_into_its_folder() {
     let evil = server.url("/files/evil.tgz");
     fails(&helm(&folder, &["pull", &evil, "--untar", "-d", "evil"]), "chart.metadata.name");
     assert_eq!(folder.files("evil"), [""; 0]);
-    fails(&helm(&folder, &["pull", "web", "--repo", &repo, "-d", "none"]), "there is no folder `none`");
+    fails(
+        &helm(&folder, &["pull", "web", "--repo", &repo, "-d", "none"]),
+        "the directory `none` does not exist",
+    );
 }
 
 #[test]

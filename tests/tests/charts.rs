@@ -213,7 +213,7 @@ items:
     #[test]
     fn what_is_no_object_is_refused() {
         for (path, message) in [
-            ("bad.yaml", "the object has no `apiVersion` or no `kind`\n  --> bad.yaml:1:1"),
+            ("bad.yaml", "the object lacks `apiVersion` or `kind`\n  --> bad.yaml:1:1"),
             ("none.yaml", "cannot read `none.yaml`"),
         ] {
             let outcome = renderer(&repository(), &["helm", "template", "web", "--lookup-from", path]);
@@ -239,7 +239,7 @@ mod post_renderer {
     fn a_program_that_fails_or_prints_no_manifests_is_an_error() {
         for (program, script, message) in [
             ("sh", "echo no way >&2; exit 3", "the post-renderer `sh` failed: exit status: 3\nno way"),
-            ("sh", "echo - a", "the post-renderer `sh` printed what is no manifest: YAML parse error on sh"),
+            ("sh", "echo - a", "the post-renderer `sh` did not print a manifest: YAML parse error on sh"),
             ("./nothing", "", "cannot run the post-renderer `./nothing`"),
         ] {
             let arguments = ["helm", "template", "charts/web", "--post-renderer", program];

@@ -223,8 +223,8 @@ fn a_side_that_does_not_render_is_said_so() {
 fn what_is_wrong_with_the_question_is_one_error() {
     let repository = Repository::new();
     for (arguments, code, wanted) in [
-        (&["diff", "--base", "nowhere"][..], 1, "there is no commit `nowhere` here"),
-        (&["diff", "--base", "HEAD", "missing"], 1, "there is no `missing`, neither before nor after"),
+        (&["diff", "--base", "nowhere"][..], 1, "no commit `nowhere` in this repository"),
+        (&["diff", "--base", "HEAD", "missing"], 1, "no `missing` before or after"),
         (&["diff", "-o", "poem"], 2, "there are the formats"),
         (&["diff", "-o", "json", "-o", "markdown"], 2, "only one format"),
     ] {

@@ -103,7 +103,7 @@ fn what_is_not_there_is_said_with_what_is() {
         (
             &["overlay/prod", "Deployment/shop"][..],
             1,
-            "`overlay/prod` has no Deployment/shop",
+            "no Deployment/shop in `overlay/prod`",
             "it has Deployment/prod-web",
         ),
         (
@@ -112,12 +112,12 @@ fn what_is_not_there_is_said_with_what_is() {
             "`spec` of Deployment/prod-web has no field `replica`",
             "it has replicas, template",
         ),
-        (&["overlay/prod", "web"], 2, "`web` is no object", "such as `Deployment/web`"),
-        (&["overlay/prod", "Deployment/web", "a..b"], 2, "`a..b` is no path of a field", "such as"),
+        (&["overlay/prod", "web"], 2, "invalid object `web`", "such as `Deployment/web`"),
+        (&["overlay/prod", "Deployment/web", "a..b"], 2, "invalid field path `a..b`", "such as"),
         (
             &["nothing", "Deployment/web"],
             1,
-            "there is no file `nothing`, and no Application",
+            "the file `nothing` does not exist, and no Application",
             "renderer apps",
         ),
     ] {

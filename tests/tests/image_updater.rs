@@ -152,11 +152,11 @@ mod test {
         fails(&run(&["--no-such-flag"]), 1, "--no-such-flag");
         fails(&run(&["--semver-constraint", ">>1"]), 1, "`>>1` is no constraint on versions");
         fails(&run(&["--min-age", "3"]), 1, "a unit is missing");
-        fails(&run(&["--now", "today"]), 1, "`today` is no time");
-        fails(&run(&["--platforms", "linux"]), 1, "`linux` is no platform");
-        fails(&run(&["--ignore-tags", "a["]), 1, "`a[` is no glob");
+        fails(&run(&["--now", "today"]), 1, "invalid time `today`");
+        fails(&run(&["--platforms", "linux"]), 1, "invalid platform `linux`");
+        fails(&run(&["--ignore-tags", "a["]), 1, "invalid glob `a[`");
         fails(&run(&["--extract", "$1"]), 1, "`filter-tags` matches, which is missing");
-        fails(&run(&["--current", "a b"]), 1, "`a b` is no tag");
+        fails(&run(&["--current", "a b"]), 1, "invalid tag `a b`");
         let from = |file: &str| image_updater(&folder, &["test", "r.test/a", "--tags-from", file]);
         fails(&from("bad.json"), 1, "--> bad.json:2:2");
         fails(&from("no.json"), 1, "--> no.json:1:1");

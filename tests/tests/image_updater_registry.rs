@@ -169,7 +169,7 @@ mod credentials {
         for (credentials, message) in [
             ("registry.example.com=env:LOGIN", "the credentials are for `registry.example.com`"),
             ("pullsecret:argocd/hub", "in a Secret of a cluster"),
-            ("ci:s3cret", "this is no source of credentials"),
+            ("ci:s3cret", "invalid credentials source"),
         ] {
             let arguments = ["test", &image, "--config", "iu.yaml", "--credentials", credentials];
             fails(&run(&folder, &arguments, &[LOGIN]), message);

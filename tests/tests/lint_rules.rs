@@ -92,11 +92,11 @@ fn no_format_tells_a_secret() {
 #[test]
 fn what_cannot_be_looked_at_fails() {
     for (arguments, code, wanted) in [
-        (&["nothing.yaml"][..], 1, "there is no file or folder `nothing.yaml`"),
-        (&["objects.yaml", "--disable", "LINT999"], 2, "there is no rule `LINT999`"),
+        (&["nothing.yaml"][..], 1, "no such file or directory: `nothing.yaml`"),
+        (&["objects.yaml", "--disable", "LINT999"], 2, "unknown rule `LINT999`"),
         (&["objects.yaml", "--production", "("], 2, "`--production` is no expression"),
-        (&["--explain", "replicas"], 2, "there is no rule `replicas`"),
-        (&[], 1, "there are no Applications, kustomizations and charts here"),
+        (&["--explain", "replicas"], 2, "unknown rule `replicas`"),
+        (&[], 1, "no Applications, kustomizations or charts found"),
     ] {
         let output = lint("suppression", arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);

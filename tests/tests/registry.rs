@@ -66,7 +66,7 @@ fn what_is_missing_is_named() {
     let error = client.tags(&format!("{host}/team/nope").parse().unwrap()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NameUnknown);
     let want = format!(
-        "`{host}/team/nope` is not found: `{host}` has no such repository (it says: repository name not known to registry)"
+        "`{host}/team/nope` not found: no such repository at `{host}` (it says: repository name not known to registry)"
     );
     assert_eq!(error.message(), want);
     // Of a manifest this registry says the same where it has no such repository.

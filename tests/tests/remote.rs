@@ -272,7 +272,7 @@ fn a_server_that_never_answers_is_given_up() {
     let (folder, _) = with_app("one");
     let server = Server::start(&folder.path(""), Habits::default());
     let started = Instant::now();
-    fails(&build(&folder, &[&server.url("/silent/app//base?timeout=1")]), 1, "there is no answer within 1s");
+    fails(&build(&folder, &[&server.url("/silent/app//base?timeout=1")]), 1, "no answer within 1s");
     assert!(started.elapsed() < Duration::from_secs(10));
     assert_eq!(folder.files("cache"), [""; 0]);
 }

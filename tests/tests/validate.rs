@@ -56,10 +56,10 @@ fn no_format_tells_a_secret() {
 #[test]
 fn what_cannot_be_looked_at_fails() {
     for (arguments, code, wanted) in [
-        (&["nothing.yaml"][..], 1, "there is no file or folder `nothing.yaml`"),
-        (&["bad.yaml", "--kube-version", "1.2"], 2, "there are no schemas of Kubernetes `1.2`"),
-        (&["bad.yaml", "--crds", "nothing"], 1, "there is no file or folder `nothing`"),
-        (&["bad.yaml", "--schemas", "nothing"], 1, "there is no folder `nothing`"),
+        (&["nothing.yaml"][..], 1, "no such file or directory: `nothing.yaml`"),
+        (&["bad.yaml", "--kube-version", "1.2"], 2, "no schemas for Kubernetes `1.2`"),
+        (&["bad.yaml", "--crds", "nothing"], 1, "no such file or directory: `nothing`"),
+        (&["bad.yaml", "--schemas", "nothing"], 1, "the directory `nothing` does not exist"),
     ] {
         let output = validate(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);

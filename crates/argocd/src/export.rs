@@ -108,7 +108,7 @@ impl Export {
             "" => self.take_of_tool(item),
             kind => {
                 let name = text(&["metadata", "name"]);
-                self.notices.push(format!("{kind} {name} says nothing that a context has, and is left out"));
+                self.notices.push(format!("{kind} {name} is not part of a context; ignored"));
                 Ok(())
             }
         }
@@ -124,7 +124,7 @@ impl Export {
             let encoded = text_at(secret, &["data", key]);
             let bytes =
                 STANDARD.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-            bytes.ok_or_else(|| Error::invalid(format!("the Secret `{name}` has no readable `{key}`")))
+            bytes.ok_or_else(|| Error::invalid(format!("the Secret `{name}` lacks a readable `{key}`")))
         };
         let labels = map_at(secret, &["metadata", "labels"]);
         match labels.get(SECRET_TYPE).map(String::as_str) {
@@ -143,7 +143,8 @@ impl Export {
                 Ok(())
             }
             _ => {
-                self.notices.push(format!("the Secret {name} is no cluster or repository, and is left out"));
+                self.notices
+                    .push(format!("the Secret {name} is neither a cluster nor a repository; ignored"));
                 Ok(())
             }
         }
@@ -173,7 +174,7 @@ impl Export {
         }
         let (server, name) = (text_at(item, &["server"]), text_at(item, &["name"]));
         if server.is_empty() {
-            return Err(Error::invalid("this is nothing of Argo CD or Kubernetes that a context is made of").hint(
+            return Err(Error::invalid("this object is not part of a context").hint(
                 "give it the output of `kubectl get … -o yaml`, `kubectl version -o json`, `kubectl api-resources` or \
                  `argocd cluster list -o json`",
             ));
@@ -224,7 +225,7 @@ impl Export {
         push(&mut file, "repositories", known.into_iter().map(repository).collect());
         if !unknown.is_empty() {
             file.push_str(
-                "# Where these repositories are is not known. Move them above, with the folder of a clone:\n",
+                "# The location of these repositories is not known. Move them above, with the directory of a clone:\n",
             );
             for (url, _) in unknown {
                 let _ = writeln!(file, "# - url: {url}\n#   path: ");
@@ -417,6 +418,6 @@ items:
     #[test]
     fn what_is_nothing_of_these_is_refused() {
         let error = Export::default().add(&Text::new("-", "a: 1\n")).unwrap_err();
-        assert!(error.to_string().starts_with("-:1:1: this is nothing of Argo CD"), "{error}");
+        assert!(error.to_string().starts_with("-:1:1: this object is not part of a context"), "{error}");
     }
 }

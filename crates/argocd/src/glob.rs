@@ -22,7 +22,7 @@ impl Glob {
     /// # Errors
     /// If the pattern is none.
     pub fn new(pattern: &str, separators: &str) -> Result<Self> {
-        let refuse = |why: &str| Error::invalid(format!("`{pattern}` is no pattern: {why}"));
+        let refuse = |why: &str| Error::invalid(format!("invalid pattern `{pattern}`: {why}"));
         let expression = Translation::of(pattern, separators).map_err(refuse)?;
         let regex = Regex::new(&expression).map_err(|_| refuse("it is too large"))?;
         Ok(Self(Arc::new(regex)))
@@ -127,7 +127,7 @@ impl<'p> Translation<'p> {
         let mut is_empty = true;
         loop {
             let character = match self.rest.next().ok_or("a `[` is not closed")? {
-                ']' if is_empty => return Err("there is nothing in the brackets"),
+                ']' if is_empty => return Err("empty brackets"),
                 ']' => break,
                 '\\' => self.rest.next().ok_or("a `[` is not closed")?,
                 other => other,

@@ -119,18 +119,15 @@ pub(crate) fn is_ssh(address: &str) -> bool {
 
 fn refused(url: &str, revision: &str, all: &[&Checkout]) -> Error {
     if all.is_empty() {
-        return Error::invalid(format!("the context has no repository `{url}`")).hint(
-            "say where it is on this disk under `repositories` of the context file: `{url: …, path: …}`",
-        );
+        return Error::invalid(format!("unknown repository `{url}`"))
+            .hint("add it to `repositories` in the context file: `{url: …, path: …}`");
     }
     let known: Vec<&str> = all.iter().filter_map(|checkout| checkout.revision()).collect();
     Error::invalid(format!(
         "the context has the repository `{url}` at {}, but not at `{revision}`",
         known.iter().map(|revision| format!("`{revision}`")).collect::<Vec<_>>().join(" and ")
     ))
-    .hint(
-        "add the folder for this revision, or one without a `revision` for all others, under `repositories`",
-    )
+    .hint("add the directory of this revision, or one without `revision` for all others, to `repositories`")
 }
 
 #[cfg(test)]
@@ -177,7 +174,7 @@ mod tests {
             assert_eq!(checkout.revision(), Some("0a1b"));
         }
         let error = repositories.find("https://token@h/b", "").unwrap_err();
-        assert_eq!(error.message(), "the context has no repository `https://h/b`");
+        assert_eq!(error.message(), "unknown repository `https://h/b`");
         assert!(repositories.has("https://H/a") && !repositories.has("https://h/b"));
     }
 

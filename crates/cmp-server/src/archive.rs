@@ -67,7 +67,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Invalid(sentence) | Self::TooLarge(sentence) => f.write_str(sentence),
-            Self::NoMemory => f.write_str("there is no memory left for the repository"),
+            Self::NoMemory => f.write_str("not enough memory for the repository"),
         }
     }
 }
@@ -293,7 +293,7 @@ fn too_large(limits: &Limits) -> Refusal {
 }
 
 fn misplaced(path: &Path, error: &io::Error) -> Refusal {
-    Refusal::Invalid(format!("`{}` has no place in the archive: {error}", path.display()))
+    Refusal::Invalid(format!("invalid path `{}` in the archive: {error}", path.display()))
 }
 
 /// Whether a link leads out of the tree, by itself or by way of other links.

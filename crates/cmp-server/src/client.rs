@@ -50,7 +50,7 @@ pub fn probe(socket: &Path, patience: Duration) -> io::Result<()> {
             return Ok(());
         }
         if answer.len() >= SERVING.len() {
-            return Err(io::Error::other("it says that it is not serving"));
+            return Err(io::Error::other("it reports that it is not serving"));
         }
         if is_ours && (head[3] == RESET || head[4] & END_STREAM != 0) {
             break;

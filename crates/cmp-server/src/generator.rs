@@ -173,7 +173,7 @@ impl Failure {
         let path = path.strip_prefix("/").unwrap_or(path);
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         Self::input(format!(
-            "{}: there are no manifests, and Argo CD would remove all that there is",
+            "{}: no manifests were rendered, and Argo CD would delete all resources of the Application",
             path.display()
         ))
     }

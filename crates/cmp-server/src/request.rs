@@ -76,7 +76,7 @@ impl<'s> Incoming<'s> {
         let (checksum, size) = (metadata.checksum.clone(), u64::try_from(metadata.size).unwrap_or(0));
         self.metadata = Some(metadata);
         let checksum = digest(&checksum).ok_or_else(|| {
-            Status::invalid_argument("the checksum in the metadata has to be a SHA-256 in hexadecimal digits")
+            Status::invalid_argument("the checksum in the metadata must be a SHA-256 in hexadecimal digits")
         })?;
         let found = match self.store.trees.claim(checksum).await {
             Claim::Ready(tree) => {
@@ -86,7 +86,7 @@ impl<'s> Incoming<'s> {
             Claim::Unpack(ticket) => (self.unpack(ticket, checksum, size).await?, Cached::Miss),
         };
         if self.bytes == 0 {
-            return Err(Status::invalid_argument("there was no archive in the stream"));
+            return Err(Status::invalid_argument("the stream contained no archive"));
         }
         Ok(found)
     }
@@ -111,7 +111,7 @@ impl<'s> Incoming<'s> {
         }
         let unpacked = unpacked.map_err(|refusal| match refusal {
             Refusal::Invalid(sentence) if self.bytes > 0 => Status::invalid_argument(sentence),
-            Refusal::Invalid(_) => Status::invalid_argument("there was no archive in the stream"),
+            Refusal::Invalid(_) => Status::invalid_argument("the stream contained no archive"),
             Refusal::TooLarge(sentence) => Status::resource_exhausted(sentence),
             Refusal::NoMemory => self.store.exhausted("the repository"),
         })?;

@@ -105,9 +105,7 @@ impl Service {
                 let version = self.generator.version().to_owned();
                 self.unary(body, |_: Empty| Ok(VersionMessage { version })).await
             }
-            path => {
-                Err(Status::unimplemented(format!("there is no method `{}`", &path[..path.len().min(100)])))
-            }
+            path => Err(Status::unimplemented(format!("unknown method `{}`", &path[..path.len().min(100)]))),
         };
         answer.map_or_else(Status::into_http, grpc::response)
     }
@@ -141,7 +139,7 @@ impl Service {
 
     fn health(&self, check: &HealthCheckRequest) -> Result<HealthCheckResponse, Status> {
         if !SERVICES.contains(&check.service.as_str()) {
-            return Err(Status::not_found("there is no such service"));
+            return Err(Status::not_found("unknown service"));
         }
         let status = if self.is_stopping.load(Ordering::Relaxed) { NOT_SERVING } else { SERVING };
         Ok(HealthCheckResponse { status })
@@ -304,8 +302,8 @@ fn application_folder(tree: &Tree, path: &str) -> Result<PathBuf, Status> {
     let shown = if path.is_empty() { "." } else { path };
     match tree.resolve(&Path::new("/").join(path)) {
         Ok((real, FileKind::Directory)) => Ok(real),
-        Ok((_, FileKind::File)) => Err(Status::invalid_argument(format!("{shown}: this is no folder"))),
-        Err(error) => Err(Status::invalid_argument(format!("{shown}: the folder cannot be read: {error}"))),
+        Ok((_, FileKind::File)) => Err(Status::invalid_argument(format!("{shown}: not a directory"))),
+        Err(error) => Err(Status::invalid_argument(format!("{shown}: cannot read the directory: {error}"))),
     }
 }
 
@@ -341,10 +339,7 @@ impl Visit {
         } else {
             "the repository has not come in yet"
         };
-        Status::deadline_exceeded(format!(
-            "there are no manifests after {} ms: {doing}",
-            patience.as_millis()
-        ))
+        Status::deadline_exceeded(format!("no manifests within {} ms: {doing}", patience.as_millis()))
     }
 }
 

@@ -103,7 +103,7 @@ impl fmt::Display for SocketError {
         let path = self.path.display();
         match &self.kind {
             Kind::Answers => write!(f, "another server answers on `{path}`"),
-            Kind::NoSocket => write!(f, "`{path}` is in the way: it is no socket"),
+            Kind::NoSocket => write!(f, "cannot create the socket: `{path}` exists and is not a socket"),
             Kind::Io(error) => write!(f, "cannot listen on `{path}`: {error}"),
         }
     }

@@ -92,7 +92,7 @@ impl Bundle {
     /// Reads one.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let written: Written = serde_json::from_slice(bytes)
-            .map_err(|error| malformed(format!("its bundle is no good JSON: {error}")))?;
+            .map_err(|error| malformed(format!("its bundle is not valid JSON: {error}")))?;
         if let Some(other) = written.media_type.filter(|version| !MEDIA_TYPES.contains(&version.as_str())) {
             return Err(malformed(format!("its bundle is a `{}`, which is not known", shown(&other))));
         }
@@ -131,7 +131,7 @@ impl Envelope {
 impl MessageSignature {
     fn content(self) -> Result<(Vec<u8>, Content), Fault> {
         if self.message_digest.algorithm != "SHA2_256" {
-            return Err(malformed("the digest of its message is no SHA-256".to_owned()));
+            return Err(malformed("the digest of its message is not SHA-256".to_owned()));
         }
         Ok((decode(&self.signature)?, Content::Message(decode(&self.message_digest.digest)?)))
     }

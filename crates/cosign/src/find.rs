@@ -124,7 +124,7 @@ impl<'s> Search<'s> {
     fn simple_signing(&mut self, layer: &Descriptor) -> Result<Signature, Fault> {
         self.look()?;
         let Some(written) = layer.annotations.get(simple_signing::SIGNATURE) else {
-            return Err(Fault::Malformed("its layer has no signature".to_owned()));
+            return Err(Fault::Malformed("its layer lacks a signature".to_owned()));
         };
         let bytes = simple_signing::decode(written)?;
         let payload = match self.last.take() {

@@ -74,12 +74,12 @@ impl PublicKey {
         }
         let mut keys = Vec::new();
         for key in SubjectPublicKeyInfoDer::pem_slice_iter(pem.as_bytes()) {
-            let key = key.map_err(|_| refused("is no well-formed PEM"))?;
+            let key = key.map_err(|_| refused("is not valid PEM"))?;
             let (kind, bytes) = read(&key).map_err(|reason| refused(&format!("has a key that {reason}")))?;
             keys.push(Self { name: name.to_owned(), kind, bytes: bytes.to_vec() });
         }
         match keys.len() {
-            0 => Err(refused("has no public key in PEM")
+            0 => Err(refused("does not contain a PEM public key")
                 .hint("such a key begins with `-----BEGIN PUBLIC KEY-----`")),
             1..=MAX_KEYS => Ok(keys),
             _ => Err(refused(&format!("has more than {MAX_KEYS} keys"))),
@@ -115,7 +115,7 @@ impl Kind {
 
 /// Reads a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7), and gives what the algorithm takes for a key.
 fn read(info: &[u8]) -> Result<(Kind, &[u8]), &'static str> {
-    let malformed = "is no well-formed public key";
+    let malformed = "is not a valid public key";
     let (algorithm, key) =
         der::only(SEQUENCE, info).and_then(|info| der::field(SEQUENCE, info)).ok_or(malformed)?;
     let key = der::only_bytes(key).ok_or(malformed)?;

@@ -41,7 +41,7 @@ pub(crate) fn signed_bytes(payload: &[u8]) -> Vec<u8> {
 /// What a payload says of a digest.
 pub(crate) fn claim(payload: &[u8], digest: &Digest) -> Claim {
     let Ok(statement) = serde_json::from_slice::<Statement>(payload) else {
-        return Claim::Malformed("what it signs is no statement of in-toto".to_owned());
+        return Claim::Malformed("it does not sign an in-toto statement".to_owned());
     };
     if !STATEMENTS.contains(&statement.kind.as_str()) {
         return Claim::Malformed(format!("it signs a `{}`, which is not known", shown(&statement.kind)));
@@ -56,7 +56,7 @@ pub(crate) fn claim(payload: &[u8], digest: &Digest) -> Claim {
     match digests().next() {
         _ if digests().any(|hex| hex == digest.hex()) => Claim::Ours,
         Some(other) => Claim::Other(format!("{}:{other}", digest.algorithm())),
-        None => Claim::Malformed(format!("it says no {} of what it is for", digest.algorithm())),
+        None => Claim::Malformed(format!("it lacks the {} of its subject", digest.algorithm())),
     }
 }
 

@@ -124,17 +124,17 @@ fn keys_that_cannot_be_used_are_refused_with_a_reason() {
     let of = |name: &str| text(&format!("{name}.pub"));
     let private = of("p256").replace("PUBLIC", "PRIVATE");
     for (pem, reason) in [
-        (String::new(), "`k` has no public key in PEM"),
-        ("nonsense".to_owned(), "`k` has no public key in PEM"),
-        (of("p256").replace("PUBLIC KEY", "CERTIFICATE"), "`k` has no public key in PEM"),
+        (String::new(), "`k` does not contain a PEM public key"),
+        ("nonsense".to_owned(), "`k` does not contain a PEM public key"),
+        (of("p256").replace("PUBLIC KEY", "CERTIFICATE"), "`k` does not contain a PEM public key"),
         (private.clone(), "`k` holds a private key"),
         (format!("{}{private}", of("p256")), "`k` holds a private key"),
-        (of("p256").replace("MFkw", "MFk!"), "`k` is no well-formed PEM"),
-        (of("p256").replace("MFkw", "MFkx"), "`k` has a key that is no well-formed public key"),
+        (of("p256").replace("MFkw", "MFk!"), "`k` is not valid PEM"),
+        (of("p256").replace("MFkw", "MFkx"), "`k` has a key that is not a valid public key"),
         (of("p521"), "`k` has a key that is on a curve other than P-256 and P-384"),
         (of("secp256k1"), "`k` has a key that is on a curve other than P-256 and P-384"),
         (of("p256-explicit"), "`k` has a key that is on a curve other than P-256 and P-384"),
-        (of("p256-compressed"), "`k` has a key that is no well-formed public key"),
+        (of("p256-compressed"), "`k` has a key that is not a valid public key"),
         (of("rsa1024"), "`k` has a key that is of RSA with fewer than 2048 or more than 8192 bits"),
         (of("rsapss"), "`k` has a key that is of a kind other than ECDSA, Ed25519 and RSA"),
         (of("p256").repeat(33), "`k` has more than 32 keys"),
@@ -150,7 +150,7 @@ fn bundles_that_break_their_rules_are_malformed() {
     let good = text("bundle.p256.json");
     let message = text("message.p256.json");
     for (wrong, reason) in [
-        ("[".repeat(100_000), "no good JSON"),
+        ("[".repeat(100_000), "not valid JSON"),
         (
             good.replace("v0.3+json", "v0.4+json"),
             "`application/vnd.dev.sigstore.bundle.v0.4+json`, which is not known",
@@ -160,8 +160,8 @@ fn bundles_that_break_their_rules_are_malformed() {
         (good.replace("[{\"sig\"", "[],\"x\":[{\"sig\""), "0 signatures instead of one"),
         (good.replace("\"sig\":\"M", "\"sig\":\"!"), "wrong Base64"),
         (good.replace("dsseEnvelope", "dsse"), "neither a statement nor a message, or both"),
-        (good.replace("\"dsseEnvelope\"", "\"mediaType\":null,\"dsseEnvelope\""), "no good JSON"),
-        (message.replace("SHA2_256", "SHA2_512"), "no SHA-256"),
+        (good.replace("\"dsseEnvelope\"", "\"mediaType\":null,\"dsseEnvelope\""), "not valid JSON"),
+        (message.replace("SHA2_256", "SHA2_512"), "not SHA-256"),
     ] {
         let Err(Fault::Malformed(said)) = Bundle::read(wrong.as_bytes()) else { panic!("{reason}") };
         assert!(said.contains(reason), "{said}");

@@ -76,7 +76,7 @@ fn reasons(faults: &[Fault]) -> Vec<String> {
         reasons.push(format!("a signature cannot be read: {reason}"));
     }
     if let Some(kind) = first(Fault::attestation) {
-        reasons.push(format!("a statement of the type `{}` is no signature", shown(kind)));
+        reasons.push(format!("a statement of type `{}` is not a signature", shown(kind)));
     }
     reasons
 }

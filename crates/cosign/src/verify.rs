@@ -50,7 +50,7 @@ pub fn verify(
     keys: &[PublicKey],
 ) -> Result<Verified> {
     if keys.is_empty() {
-        return Err(Error::new(ErrorKind::Key, "there is no key to verify signatures with"));
+        return Err(Error::new(ErrorKind::Key, "no key to verify signatures with"));
     }
     let mut faults: Vec<Fault> = Vec::new();
     let mut check = |found: Result<Signature, Fault>| {

@@ -151,6 +151,12 @@ impl Error {
         Self::new(kind, format!("cannot {action} `{}`: {error}", path.display()))
     }
 
+    /// Returns the error of a path that cannot be written: a failure of the machine.
+    #[must_use]
+    pub fn disk(action: &str, path: &Path, error: &io::Error) -> Self {
+        Self::new(ErrorKind::Environment, format!("cannot {action} `{}`: {error}", path.display()))
+    }
+
     /// Sets where the fault is, unless a position nearer to it is known.
     #[must_use]
     pub fn at(mut self, position: impl Into<Position>) -> Self {

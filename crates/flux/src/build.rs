@@ -104,7 +104,7 @@ fn check(
         }
         if !kustomization.decrypts {
             let message =
-                format!("{object} is encrypted with SOPS, and the Kustomization has no `decryption`");
+                format!("{object} is encrypted with SOPS, but the Kustomization lacks `decryption`");
             return Err(Error::invalid(message)
                 .at(object.place())
                 .hint("say `decryption: {provider: sops}`"));

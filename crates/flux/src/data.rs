@@ -43,7 +43,7 @@ pub(crate) fn of(
         .at(place.clone()));
     }
     let Some(object) = known.get("", kind, namespace, name) else {
-        let message = format!("there is no {kind} `{namespace}/{name}` in the repository");
+        let message = format!("no {kind} `{namespace}/{name}` found in the repository");
         return match (optional, kind.as_str()) {
             (true, "ConfigMap") => Ok(Data::Absent),
             (_, "Secret") => {
@@ -84,13 +84,13 @@ fn plain(object: &Object) -> Result<BTreeMap<String, Vec<u8>>> {
                 Ok(Resolved::Null) => "",
                 Ok(Resolved::Str | Resolved::Timestamp(_)) => entry.value.text().unwrap_or_default(),
                 _ => {
-                    let error = Error::invalid(format!("`{field}.{key}` of {object} is text"));
-                    return Err(error.at(object.place_of(&entry.value)).hint("put it in quotes"));
+                    let error = Error::invalid(format!("`{field}.{key}` of {object} must be a string"));
+                    return Err(error.at(object.place_of(&entry.value)).hint("quote it"));
                 }
             };
             let bytes = match (is_secret, *field) {
                 (true, "data") => decoded(text).ok_or_else(|| {
-                    Error::invalid(format!("`data.{key}` of {object} is no base64"))
+                    Error::invalid(format!("`data.{key}` of {object} is not valid base64"))
                         .at(object.place_of(&entry.value))
                         .hint("plain text goes into `stringData`")
                 })?,

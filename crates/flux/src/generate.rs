@@ -103,7 +103,7 @@ fn read(path: &Path, files: &dyn Files) -> Result<Node> {
     let source = Arc::new(Source { name: name.clone(), text: Arc::from(text.as_ref()) });
     let refuse = |error: &yamltree::Error| {
         let place = Location { source: Arc::clone(&source), span: error.span() };
-        Error::invalid(format!("this is no YAML: {}", error.message())).at(Some(place))
+        Error::invalid(format!("invalid YAML: {}", error.message())).at(Some(place))
     };
     let document = yamltree::parse_first(&text, 0, &yamltree::ParseOptions::default());
     let Some(document) = document.map_err(|error| refuse(&error))? else {
@@ -114,7 +114,7 @@ fn read(path: &Path, files: &dyn Files) -> Result<Node> {
         .map_err(|error| refuse(&error))?;
     if !root.is_mapping() {
         let place = Location { source: Arc::clone(&source), span: root.span };
-        return Err(Error::invalid("a kustomization is a mapping, and this is none").at(Some(place)));
+        return Err(Error::invalid("expected a kustomization (a mapping)").at(Some(place)));
     }
     Ok(root)
 }
@@ -210,7 +210,7 @@ impl Edits {
         let mut components = Vec::new();
         for component in &self.components {
             if !is_relative(component) {
-                let message = format!("the component `{component}` is no relative path in the repository");
+                let message = format!("the component `{component}` is not a relative path in the repository");
                 return Err(Error::invalid(message).at(self.components_place.clone()));
             }
             if self.ignores_missing_components && files.resolve(&folder.join(component)).is_err() {

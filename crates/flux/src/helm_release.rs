@@ -168,7 +168,7 @@ fn installs_crds(install: &Section<'_>) -> Result<bool> {
     match install.text("crds")?.as_str() {
         "" | "Create" | "CreateReplace" => Ok(true),
         "Skip" => Ok(false),
-        other => Err(Error::invalid(format!("`{other}` is no policy for CRDs"))
+        other => Err(Error::invalid(format!("unknown CRD policy `{other}`"))
             .at(install.place("crds"))
             .hint("it is one of `Skip`, `Create` and `CreateReplace`")),
     }
@@ -179,7 +179,7 @@ fn strategy(spec: &Section<'_>) -> Result<Strategy> {
         "" | "combined" => Ok(Strategy::Combined),
         "nohooks" => Ok(Strategy::NoHooks),
         "separate" => Ok(Strategy::Separate),
-        other => Err(Error::invalid(format!("`{other}` is no strategy of post-rendering"))
+        other => Err(Error::invalid(format!("unknown post-rendering strategy `{other}`"))
             .at(spec.place("postRenderStrategy"))
             .hint("it is one of `nohooks`, `combined` and `separate`")),
     }
@@ -193,7 +193,7 @@ impl Chart {
         }
         let template = spec.section("chart")?.section("spec")?;
         if !template.exists() {
-            return Err(Error::invalid("the HelmRelease has no chart")
+            return Err(Error::invalid("the HelmRelease lacks a chart")
                 .at(spec.place("chart"))
                 .hint("say `chart` with a `spec`, or `chartRef`"));
         }

@@ -62,7 +62,7 @@ impl<'o> Section<'o> {
     pub(crate) fn required(&self, name: &str) -> Result<String> {
         let text = self.text(name)?;
         if text.is_empty() {
-            return Err(Error::invalid(format!("there is no `{}`", self.path_of(name))).at(self.place(name)));
+            return Err(Error::invalid(format!("missing `{}`", self.path_of(name))).at(self.place(name)));
         }
         Ok(text)
     }
@@ -116,7 +116,7 @@ impl<'o> Section<'o> {
         match node.resolved(Dialect::V2) {
             Ok(Resolved::Null) => Ok(String::new()),
             Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().unwrap_or_default().to_owned()),
-            _ if node.is_scalar() => Err(self.refused(node, path, "text").hint("put it in quotes")),
+            _ if node.is_scalar() => Err(self.refused(node, path, "text").hint("quote it")),
             _ => Err(self.refused(node, path, "text")),
         }
     }

@@ -70,7 +70,7 @@ impl SourceRef {
 
     pub(crate) fn missing(&self) -> Error {
         let Self { kind, name, namespace, .. } = self;
-        Error::invalid(format!("there is no {kind} `{namespace}/{name}` in the repository"))
+        Error::invalid(format!("no {kind} `{namespace}/{name}` found in the repository"))
             .at(self.place.clone())
     }
 

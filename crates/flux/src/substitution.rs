@@ -61,7 +61,7 @@ fn check_name(name: &str, origin: &str) -> Result<()> {
     if is_name(name) {
         return Ok(());
     }
-    Err(Error::invalid(format!("{origin} has the key `{name}`, which is no name of a variable")).hint(
+    Err(Error::invalid(format!("{origin} has the key `{name}`, which is not a variable name")).hint(
         "Flux then applies nothing: names have letters, digits and underscores, and begin with no digit",
     ))
 }
@@ -88,13 +88,13 @@ pub(crate) fn substituted(object: Object, variables: &Variables, mode: Mode) -> 
     let source = Arc::new(Source { name: format!("{name} (with variables)"), text: result.into() });
     let mut objects = objects::documents(&source).map_err(|error| {
         // What is wrong was put in by a value, which may be a secret: its text is not shown.
-        let message = format!("with the variables in it {object} is no manifest: {}", error.message());
+        let message = format!("{object} is not valid after variable substitution: {}", error.message());
         Error::invalid(message).at(object.place())
     })?;
     match objects.len() {
         1 => Ok(objects.remove(0)),
         _ => {
-            Err(Error::invalid(format!("with the variables in it {object} is no manifest"))
+            Err(Error::invalid(format!("{object} is not valid after variable substitution"))
                 .at(object.place()))
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn of(
             continue;
         }
         let text = String::from_utf8(bytes)
-            .map_err(|_| Error::invalid(format!("`{name}` is no text")).at(place.clone()))?;
+            .map_err(|_| Error::invalid(format!("`{name}` is not valid UTF-8")).at(place.clone()))?;
         let (assignment, read_as) = assignment(from, &text);
         let is_shared = is_shared(&all.table, &own.table, &from.target_path);
         all.put_over(&own);
@@ -73,7 +73,7 @@ fn content(
 ) -> Result<Option<Vec<u8>>> {
     let reference = &from.reference;
     let missing = || {
-        let message = format!("the {} `{}` has no key `{}`", reference.kind, reference.name, from.key);
+        let message = format!("the {} `{}` lacks the key `{}`", reference.kind, reference.name, from.key);
         Error::invalid(message).at(reference.place.clone())
     };
     match data::of(reference, &release.namespace, known, warnings)? {

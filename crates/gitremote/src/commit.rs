@@ -164,7 +164,7 @@ fn signature(person: &Person, seconds: i64) -> Result<Signature> {
     let Person { name, email } = person;
     let is_broken = |text: &str| text.trim().is_empty() || text.contains(['<', '>', '\n', '\0']);
     if is_broken(name) || is_broken(email) {
-        let reason = format!("`{} <{}>` is no author of a commit", name.escape_debug(), email.escape_debug());
+        let reason = format!("invalid commit author `{} <{}>`", name.escape_debug(), email.escape_debug());
         return Err(Error::new(ErrorKind::Invalid, reason).hint("give a name and an e-mail address"));
     }
     let time = gix::date::Time { seconds, offset: 0 };

@@ -176,7 +176,7 @@ impl<'r> Conversation<'r> {
         }
         match received {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(Error::new(ErrorKind::NotFound, "the server has nothing to send")),
+            Ok(None) => Err(Error::new(ErrorKind::NotFound, "the server sent nothing")),
             Err(error) => {
                 self.is_cut_off = self.session.failure().is_some() || is_of_connection(&error);
                 Err(self.explain(&error))
@@ -257,12 +257,15 @@ fn tip(reference: &Ref) -> Result<Tip> {
         _ => name,
     };
     if name == HEAD {
-        return Err(Error::new(ErrorKind::NotFound, "the server's HEAD is no branch").hint("name the branch"));
+        return Err(
+            Error::new(ErrorKind::NotFound, "the server's HEAD is not a branch").hint("name the branch")
+        );
     }
     let name = name.strip_prefix(b"refs/heads/").map_or(name, ByteSlice::as_bstr);
-    let branch = name.to_str().map_err(|_| Error::new(ErrorKind::Invalid, "a branch's name is no UTF-8"))?;
+    let branch =
+        name.to_str().map_err(|_| Error::new(ErrorKind::Invalid, "a branch name is not valid UTF-8"))?;
     let commit = commit.ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("the branch `{branch}` has no commit yet"))
+        Error::new(ErrorKind::NotFound, format!("the branch `{branch}` is empty"))
             .hint("push a first commit to it")
     })?;
     Ok(Tip { branch: branch.to_owned(), commit: commit.to_owned() })

@@ -128,7 +128,7 @@ pub fn open_repository(path: &Path) -> Result<gix::Repository> {
     gix::open_opts(path, gix::open::Options::isolated()).map_err(|error| {
         let kind =
             if error.is_not_found() || !path.exists() { ErrorKind::NotFound } else { ErrorKind::Unavailable };
-        Error::new(kind, format!("there is no git repository at `{}`", path.display()))
+        Error::new(kind, format!("no git repository found at `{}`", path.display()))
     })
 }
 
@@ -155,7 +155,7 @@ fn in_place(url: &gix::Url, revision: &Revision, is_known: impl Fn(ObjectId) -> 
 fn peel(repository: &gix::Repository, object: ObjectId, revision: &Revision) -> Result<ObjectId> {
     let object = repository.find_object(object).map_err(|_| revision.missing())?;
     let commit = object.peel_to_kind(gix::objs::Kind::Commit).map_err(|_| {
-        Error::new(ErrorKind::Invalid, "the revision is a tag of something that is no commit")
+        Error::new(ErrorKind::Invalid, "the revision is a tag that does not point to a commit")
     })?;
     Ok(commit.id)
 }

@@ -151,8 +151,8 @@ fn identity(certificate: &ClientCertificate) -> Result<Identity> {
 }
 
 fn proxy(server: &ProxyServer) -> Result<Proxy> {
-    let proxy = Proxy::all(server.url.read()?)
-        .map_err(|_| Error::new(ErrorKind::Invalid, "the address of the proxy is none that can be used"))?;
+    let proxy =
+        Proxy::all(server.url.read()?).map_err(|_| Error::new(ErrorKind::Invalid, "invalid proxy URL"))?;
     Ok(proxy.no_proxy(server.except.as_deref().and_then(NoProxy::from_string)))
 }
 
@@ -163,7 +163,7 @@ fn certificates_in(path: &Path) -> Result<Vec<Certificate>, String> {
 fn certificates(bundle: &[u8]) -> Result<Vec<Certificate>, String> {
     let certificates = Certificate::from_pem_bundle(bundle).map_err(|error| error.to_string())?;
     if certificates.is_empty() {
-        return Err("it has no certificate".to_owned());
+        return Err("it does not contain a certificate".to_owned());
     }
     Ok(certificates)
 }

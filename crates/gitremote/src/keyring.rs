@@ -64,7 +64,7 @@ impl GpgKeyring {
         }
         match found.as_slice() {
             [only] => Ok((*only).to_owned()),
-            [] => Err(Error::new(ErrorKind::Invalid, "it has no private key of OpenPGP")),
+            [] => Err(Error::new(ErrorKind::Invalid, "it does not contain an OpenPGP private key")),
             _ => Err(Error::new(
                 ErrorKind::Invalid,
                 "it has several private keys, and which one signs is not said",

@@ -12,7 +12,7 @@ pub(crate) fn compose(text: &str, trailers: &[(String, String)]) -> Result<Strin
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut message = lines.join("\n").trim_matches('\n').to_owned();
     if message.trim().is_empty() {
-        return Err(refused("a commit has no message".to_owned()));
+        return Err(refused("the commit message is empty".to_owned()));
     }
     if message.contains('\0') {
         return Err(refused("a commit's message has a NUL".to_owned()));
@@ -20,7 +20,7 @@ pub(crate) fn compose(text: &str, trailers: &[(String, String)]) -> Result<Strin
     for (number, (key, value)) in trailers.iter().enumerate() {
         let value = value.trim();
         if !is_key(key) || value.is_empty() || value.contains(['\n', '\r', '\0']) {
-            return Err(refused(format!("`{key}: {}` is no trailer of a commit", value.escape_debug())));
+            return Err(refused(format!("invalid commit trailer `{key}: {}`", value.escape_debug())));
         }
         message.push_str(if number > 0 || ends_with_trailers(&message) { "\n" } else { "\n\n" });
         message.push_str(&format!("{key}: {value}"));

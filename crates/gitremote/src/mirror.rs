@@ -58,7 +58,7 @@ impl Mirror {
     pub fn cached(cache: &Path, remote: &Remote) -> Result<Self> {
         // What is cached may be private.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(cache);
-        made.map_err(|error| crate::error::disk("make the folder", cache, &error))?;
+        made.map_err(|error| crate::error::disk("create the directory", cache, &error))?;
         let name = name(&remote.url);
         let path = cache.join(format!("{name}.lock"));
         let lock = File::options().create(true).truncate(false).write(true).open(&path);
@@ -80,7 +80,7 @@ impl Mirror {
     /// When the disk fails.
     pub fn temporary() -> Result<Self> {
         let folder = TempDir::new()
-            .map_err(|error| crate::error::disk("make a folder in", &std::env::temp_dir(), &error))?;
+            .map_err(|error| crate::error::disk("create a directory in", &std::env::temp_dir(), &error))?;
         let mirror = Self {
             folder: folder.path().join("mirror.git"),
             depth: NonZeroU32::MIN,
@@ -185,7 +185,7 @@ impl Mirror {
         removed(&self.folder)?;
         create(&self.folder)?;
         let tips = self.folder.join(TIPS);
-        fs::create_dir_all(&tips).map_err(|error| crate::error::disk("make the folder", &tips, &error))
+        fs::create_dir_all(&tips).map_err(|error| crate::error::disk("create the directory", &tips, &error))
     }
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn check_branch(name: &str) -> Result<()> {
         || name.len() > MAX_NAME
         || (name != crate::HEAD && gix::validate::reference::name(full.as_ref()).is_err())
     {
-        let reason = format!("`{}` is no name of a branch", name.escape_debug());
+        let reason = format!("invalid branch name `{}`", name.escape_debug());
         return Err(Error::new(ErrorKind::Invalid, reason));
     }
     Ok(())

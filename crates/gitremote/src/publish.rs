@@ -160,7 +160,7 @@ impl Publisher<'_> {
         match push(self.remote, self.mirror, &update)? {
             Pushed::Moved => Ok(Attempt::Lost { branch }),
             Pushed::Refused(reason) => {
-                let reason = format!("the server refuses the push to `{branch}`: {reason}");
+                let reason = format!("the server rejected the push to `{branch}`: {reason}");
                 Err(Error::new(ErrorKind::Rejected, reason).into())
             }
             Pushed::Done(said) => {
@@ -241,7 +241,7 @@ fn missing(branch: &str) -> Error {
     if branch == HEAD {
         return Error::new(ErrorKind::NotFound, "the repository is empty").hint("push a first commit to it");
     }
-    Error::new(ErrorKind::NotFound, format!("the repository has no branch `{branch}`"))
+    Error::new(ErrorKind::NotFound, format!("no branch `{branch}` in the repository"))
         .hint("push a first commit to it, or name another branch")
 }
 

@@ -193,7 +193,7 @@ fn check_offer(conversation: &Conversation<'_>, push_options: bool) -> Result<()
     {
         "does not report what came of a push"
     } else if format.is_some_and(|format| format != "sha1") {
-        "has a repository whose ids are no SHA-1"
+        "has a repository with object ids other than SHA-1"
     } else if push_options && !offered.contains("push-options") {
         "takes no push options"
     } else {
@@ -206,7 +206,7 @@ fn check_options(options: &[String]) -> Result<()> {
     let is_wrong = |option: &&String| option.len() > MAX_OPTION || option.contains(char::is_control);
     match options.iter().find(is_wrong) {
         Some(option) => {
-            Err(Error::new(ErrorKind::Invalid, format!("`{}` is no push option", option.escape_debug())))
+            Err(Error::new(ErrorKind::Invalid, format!("invalid push option `{}`", option.escape_debug())))
         }
         None => Ok(()),
     }

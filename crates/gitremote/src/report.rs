@@ -76,14 +76,14 @@ impl Report {
                 Ok(self.refusal(&format!("it cannot unpack the objects: {state}")))
             }
             _ if self.fatal => Ok(self.refusal("")),
-            _ => Err(Error::new(ErrorKind::Unavailable, "the server does not say what came of the push")),
+            _ => Err(Error::new(ErrorKind::Unavailable, "the server did not report the result of the push")),
         }
     }
 
     fn refusal(&self, reason: &str) -> Verdict {
         let said = printable(&self.said);
         let whole = match (reason, said.as_str()) {
-            ("", "") => "it does not say why".to_owned(),
+            ("", "") => "no reason given".to_owned(),
             (reason, "") => plain(reason),
             ("", said) => said.to_owned(),
             (reason, said) => format!("{}: {said}", plain(reason)),

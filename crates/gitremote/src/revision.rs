@@ -24,7 +24,7 @@ impl Revision {
             return Ok(Self::Commit(id));
         }
         if gix::validate::reference::name_partial(name.into()).is_err() {
-            let reason = format!("`{name}` is no name of a branch or tag and no commit id in full");
+            let reason = format!("`{name}` is neither a branch or tag name nor a full commit id");
             return Err(Error::new(ErrorKind::Invalid, reason));
         }
         // git's ref_rev_parse_rules (refs.c).
@@ -37,15 +37,14 @@ impl Revision {
     pub(crate) fn missing(&self) -> Error {
         let name = match self {
             Self::Commit(id) => {
-                return Error::new(ErrorKind::NotFound, format!("the repository has no commit `{id}`"));
+                return Error::new(ErrorKind::NotFound, format!("no commit `{id}` in the repository"));
             }
             Self::Name(name, _) if name == HEAD => {
                 return Error::new(ErrorKind::NotFound, "the repository is empty");
             }
             Self::Name(name, _) => name,
         };
-        let missing =
-            Error::new(ErrorKind::NotFound, format!("the repository has no branch or tag `{name}`"));
+        let missing = Error::new(ErrorKind::NotFound, format!("no branch or tag `{name}` in the repository"));
         if name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return missing.hint("a commit id is written in full, with 40 digits");
         }

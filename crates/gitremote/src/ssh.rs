@@ -83,7 +83,7 @@ pub(crate) fn advice(complaint: &str) -> Option<(ErrorKind, &'static str)> {
     }
     complaint
         .contains("Permission denied (")
-        .then_some((ErrorKind::Denied, "the server takes none of the keys that were offered"))
+        .then_some((ErrorKind::Denied, "the server rejects all offered keys"))
 }
 
 /// The program: a file, or the command line that `GIT_SSH_COMMAND` and `core.sshCommand` hold.
@@ -164,7 +164,7 @@ fn destination(url: &gix::Url, service: Service) -> Result<Vec<OsString>> {
         ArgumentSafety::Usable(host) => host,
         ArgumentSafety::Dangerous(host) => return Err(refused("host", host)),
         ArgumentSafety::Absent => {
-            return Err(Error::new(ErrorKind::Invalid, "the address has no host"));
+            return Err(Error::new(ErrorKind::Invalid, "the URL lacks a host"));
         }
     };
     let destination = match url.user_as_argument() {

@@ -133,7 +133,7 @@ impl Tree {
         let mut left = MAX_ENTRIES;
         while let Some((id, folder, depth)) = pending.pop() {
             if depth > MAX_DEPTH {
-                let reason = format!("folders nest more than {MAX_DEPTH} deep");
+                let reason = format!("directories are nested more than {MAX_DEPTH} deep");
                 return Err(Error::new(ErrorKind::Limit, reason));
             }
             let tree = self.repository.find_tree(id).map_err(|error| damaged(&error))?;
@@ -175,7 +175,8 @@ pub(crate) fn parts(path: &str) -> Result<Vec<&str>> {
         matches!(*part, "" | "." | "..") || part.eq_ignore_ascii_case(".git") || part.contains('\0')
     };
     if parts.iter().any(leads_away) {
-        let reason = format!("`{}` is no path of a file in a repository", path.escape_debug());
+        let reason =
+            format!("invalid path `{}`: expected a file path in the repository", path.escape_debug());
         return Err(Error::new(ErrorKind::Invalid, reason));
     }
     Ok(parts)
@@ -188,7 +189,7 @@ fn literal_folder(pattern: &str) -> &str {
 }
 
 pub(crate) fn no_file(path: &str, what: &str) -> Error {
-    Error::new(ErrorKind::Invalid, format!("`{path}` is no file but {what}"))
+    Error::new(ErrorKind::Invalid, format!("`{path}` is not a file but {what}"))
 }
 
 pub(crate) fn damaged(error: &dyn std::fmt::Display) -> Error {

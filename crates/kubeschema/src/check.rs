@@ -88,7 +88,7 @@ impl<'s> Checker<'s> {
         if let Some(wanted) = schema.kind
             && !given.is(wanted)
         {
-            let message = format!("{} is wanted, and this is {}", wanted.words(), given.words());
+            let message = format!("expected {}, found {}", wanted.words(), given.words());
             let hint = hint_of_type(wanted, given);
             return self.fault(node.span, message, hint);
         }
@@ -144,7 +144,7 @@ impl<'s> Checker<'s> {
             (None, Additional::Any) => {}
             (None, Additional::Schema(inner)) => self.value(&entry.value, inner),
             (None, Additional::Refused) => {
-                let message = format!("there is no field `{name}`");
+                let message = format!("unknown field `{name}`");
                 self.fault(entry.key.span, message, closest(name, schema));
             }
         }
@@ -168,7 +168,7 @@ impl<'s> Checker<'s> {
                 };
                 let length = self.path.len();
                 let _ = write!(self.path, "[{number}]");
-                self.fault(item.span, format!("{what} stands above"), None);
+                self.fault(item.span, format!("{what} is already in the list"), None);
                 if let Some(fault) = self.report.faults.last_mut() {
                     fault.is_tolerated = true;
                 }
@@ -181,7 +181,7 @@ impl<'s> Checker<'s> {
         let is_text = given(node) == Given::Text;
         let fault = match (schema.kind, schema.format) {
             (Some(Type::Quantity), _) if !is_quantity(text) => {
-                Some(format!("{} is wanted, and this is none", Type::Quantity.words()))
+                Some(format!("expected {}", Type::Quantity.words()))
             }
             (Some(Type::Integer), Some(Format::Int32)) if text.parse::<i32>().is_err() => {
                 // 1e3 and 1.0 are whole numbers too, and no larger than they look.
@@ -189,10 +189,10 @@ impl<'s> Checker<'s> {
                 (!is_whole).then(|| "the number is too large for 32 bits".to_owned())
             }
             (_, Some(Format::Base64)) if is_text && !is_base64(text) => {
-                Some("the text is no base64".to_owned())
+                Some("the string is not valid base64".to_owned())
             }
             (_, Some(Format::DateTime)) if is_text && !is_date_time(text) => {
-                Some("a time such as `2006-01-02T15:04:05Z` is wanted, and this is none".to_owned())
+                Some("expected a time such as `2006-01-02T15:04:05Z`".to_owned())
             }
             _ => None,
         };
@@ -206,13 +206,13 @@ impl<'s> Checker<'s> {
         if let Some(values) = &rules.values
             && !values.contains(&json_of(node))
         {
-            self.fault(node.span, format!("it is none of {}", values.join(", ")), None);
+            self.fault(node.span, format!("expected one of {}", values.join(", ")), None);
         }
         let given = given(node);
         if let (Some(pattern), Given::Text, Some(text)) = (&rules.pattern, given, node.text())
             && !pattern.expression.is_match(text)
         {
-            self.fault(node.span, format!("the text does not match `{}`", pattern.text), None);
+            self.fault(node.span, format!("the string does not match `{}`", pattern.text), None);
         }
         if let (Given::Integer | Given::Number, Some(value)) =
             (given, node.text().and_then(|text| text.parse::<f64>().ok()))
@@ -236,26 +236,26 @@ impl<'s> Checker<'s> {
         };
         if let Some(bound) = rules.minimum.filter(|bound| beyond(*bound, true)) {
             let than = if bound.is_exclusive { "more than" } else { "at least" };
-            self.fault(node.span, format!("{than} {} is wanted", bound.value), None);
+            self.fault(node.span, format!("expected {than} {}", bound.value), None);
         }
         if let Some(bound) = rules.maximum.filter(|bound| beyond(*bound, false)) {
             let than = if bound.is_exclusive { "less than" } else { "at most" };
-            self.fault(node.span, format!("{than} {} is wanted", bound.value), None);
+            self.fault(node.span, format!("expected {than} {}", bound.value), None);
         }
         if let Some(step) = rules.multiple_of.filter(|step| *step > 0.0) {
             let times = value / step;
             if (times - times.round()).abs() > 1e-9 {
-                self.fault(node.span, format!("a multiple of {step} is wanted"), None);
+                self.fault(node.span, format!("expected a multiple of {step}"), None);
             }
         }
     }
 
     fn count(&mut self, node: &Node, count: u64, range: Range, what: &str) {
         if let Some(least) = range.least.filter(|least| count < *least) {
-            self.fault(node.span, format!("at least {least} {what} are wanted, and there are {count}"), None);
+            self.fault(node.span, format!("expected at least {least} {what}, found {count}"), None);
         }
         if let Some(most) = range.most.filter(|most| count > *most) {
-            self.fault(node.span, format!("at most {most} {what} are wanted, and there are {count}"), None);
+            self.fault(node.span, format!("expected at most {most} {what}, found {count}"), None);
         }
     }
 
@@ -267,7 +267,7 @@ impl<'s> Checker<'s> {
         let (any, one) = (fitting(&rules.any_of), fitting(&rules.one_of));
         let is_refused = rules.not.as_deref().is_some_and(|part| self.fits(node, part));
         if !rules.any_of.is_empty() && any == 0 {
-            self.fault(node.span, "it is as none of the schemas in `anyOf` wants it".to_owned(), None);
+            self.fault(node.span, "it matches none of the schemas in `anyOf`".to_owned(), None);
         }
         if !rules.one_of.is_empty() && one != 1 {
             let message = format!("exactly one of the schemas in `oneOf` may fit, and {one} do");
@@ -344,10 +344,10 @@ impl Given {
     fn words(self) -> &'static str {
         match self {
             Self::Null => "null",
-            Self::Boolean => "true or false",
-            Self::Integer => "a whole number",
+            Self::Boolean => "a boolean",
+            Self::Integer => "an integer",
             Self::Number => "a number",
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::List => "a list",
             Self::Mapping => "a mapping",
         }
@@ -356,12 +356,8 @@ impl Given {
 
 fn hint_of_type(wanted: Type, given: Given) -> Option<String> {
     match (wanted, given) {
-        (Type::String, Given::Integer | Given::Number | Given::Boolean) => {
-            Some("put it in quotes".to_owned())
-        }
-        (Type::Integer | Type::Number | Type::Boolean, Given::Text) => {
-            Some("write it without quotes".to_owned())
-        }
+        (Type::String, Given::Integer | Given::Number | Given::Boolean) => Some("quote it".to_owned()),
+        (Type::Integer | Type::Number | Type::Boolean, Given::Text) => Some("remove the quotes".to_owned()),
         _ => None,
     }
 }
@@ -501,26 +497,18 @@ spec:
     #[test]
     fn what_it_refuses_or_drops_is_said() {
         for (from, to, want) in [
-            (
-                "replicas: 2",
-                "replicas: \"2\"",
-                "spec.replicas: a whole number is wanted, and this is a text; write it",
-            ),
-            (
-                "replicas: 2",
-                "replica: 2",
-                "spec.replica: there is no field `replica`; did you mean `replicas`?",
-            ),
+            ("replicas: 2", "replicas: \"2\"", "spec.replicas: expected an integer, found a string; remove"),
+            ("replicas: 2", "replica: 2", "spec.replica: unknown field `replica`; did you mean `replicas`?"),
             ("replicas: 2", "replicas: 99999999999", "spec.replicas: the number is too large"),
             (
                 "image: web:1",
                 "env: [{name: A, value: 1}]",
-                "spec.template.spec.containers[0].env[0].value: a text is wanted, and this is a whole number; put it",
+                "spec.template.spec.containers[0].env[0].value: expected a string, found an integer; quote",
             ),
             (
                 "memory: 1Gi",
                 "memory: 1GB",
-                "spec.template.spec.containers[0].resources.limits.memory: a quantity",
+                "spec.template.spec.containers[0].resources.limits.memory: expected a quantity",
             ),
             (
                 "{containerPort: 80, protocol: TCP}",
@@ -531,7 +519,7 @@ spec:
             (
                 "labels: {app: web}}\nspec",
                 "labels: {a.b/c: 1}}\nspec",
-                "metadata.labels[\"a.b/c\"]: a text is wanted",
+                "metadata.labels[\"a.b/c\"]: expected a string",
             ),
         ] {
             let found = faults(&DEPLOYMENT.replacen(from, to, 1));
@@ -539,7 +527,7 @@ spec:
             assert!(found[0].starts_with(want), "{to}: {found:?}");
         }
         let secret = "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: plain-text}}";
-        assert_eq!(faults(secret), ["data.a: the text is no base64"]);
+        assert_eq!(faults(secret), ["data.a: the string is not valid base64"]);
     }
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -589,24 +577,21 @@ spec:
         assert_eq!(report.faults, []);
         assert!(report.has_expressions);
         for (spec, want) in [
-            ("{size: 0}", "spec.size: at least 1 is wanted"),
-            ("{size: 11}", "spec.size: at most 10 is wanted"),
-            ("{size: 1, mode: middle}", "spec.mode: it is none of \"fast\", \"slow\""),
-            ("{size: 1, name: ABC}", "spec.name: the text does not match `^[a-z]+$`"),
-            ("{size: 1, name: abcdef}", "spec.name: at most 5 characters are wanted, and there are 6"),
-            ("{size: 1, weight: 1}", "spec.weight: there is no field `weight`"),
-            (
-                "{size: 1, extra: {a: 1}}",
-                "spec.extra.a: a text is wanted, and this is a whole number; put it in quotes",
-            ),
-            ("{size: 1, items: [a, a]}", "spec.items[1]: the same item stands above"),
+            ("{size: 0}", "spec.size: expected at least 1"),
+            ("{size: 11}", "spec.size: expected at most 10"),
+            ("{size: 1, mode: middle}", "spec.mode: expected one of \"fast\", \"slow\""),
+            ("{size: 1, name: ABC}", "spec.name: the string does not match `^[a-z]+$`"),
+            ("{size: 1, name: abcdef}", "spec.name: expected at most 5 characters, found 6"),
+            ("{size: 1, weight: 1}", "spec.weight: unknown field `weight`"),
+            ("{size: 1, extra: {a: 1}}", "spec.extra.a: expected a string, found an integer; quote it"),
+            ("{size: 1, items: [a, a]}", "spec.items[1]: the same item is already in the list"),
             (
                 "{size: 1, either: {a: x, b: y}}",
                 "spec.either: exactly one of the schemas in `oneOf` may fit, and 2 do",
             ),
             ("{mode: fast}", "spec: the field `size` is missing"),
             ("{size: null}", "spec: the field `size` is missing"),
-            ("{size: 1, items: [null]}", "spec.items[0]: a text is wanted, and this is null"),
+            ("{size: 1, items: [null]}", "spec.items[0]: expected a string, found null"),
         ] {
             assert_eq!(shown(custom(spec)), [want], "{spec}");
         }
@@ -618,7 +603,7 @@ spec:
         let builtin = Builtin::of_version(None).unwrap();
         let object = "{apiVersion: example.com/v1, kind: Widget, metadata: {nme: a}, spec: {size: 1}}";
         let found = shown(check(&parse(object), &kinds[0].1, &builtin));
-        assert_eq!(found, ["metadata.nme: there is no field `nme`; did you mean `name`?"]);
+        assert_eq!(found, ["metadata.nme: unknown field `nme`; did you mean `name`?"]);
     }
 
     #[test]

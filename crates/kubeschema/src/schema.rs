@@ -147,12 +147,12 @@ impl Type {
         match self {
             Self::Object => "a mapping",
             Self::Array => "a list",
-            Self::String => "a text",
-            Self::Integer => "a whole number",
+            Self::String => "a string",
+            Self::Integer => "an integer",
             Self::Number => "a number",
-            Self::Boolean => "true or false",
+            Self::Boolean => "a boolean",
             Self::Quantity => "a quantity such as `100m` or `1Gi`",
-            Self::IntOrString => "a whole number or a text",
+            Self::IntOrString => "an integer or a string",
             Self::Null => "null",
         }
     }

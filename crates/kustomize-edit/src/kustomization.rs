@@ -117,7 +117,7 @@ mod tests {
             refusal("namespace: a\nnamespce: b\n"),
             ("invalid Kustomization: json: unknown field \"namespce\"".to_owned(), Some(13))
         );
-        assert_eq!(refusal("resources:\n- a\n- 1\n").1, Some(17), "the item that is no text");
+        assert_eq!(refusal("resources:\n- a\n- 1\n").1, Some(17), "the item that is not valid UTF-8");
         assert!(refusal("images: []\nImages: []\n").0.contains("is there twice"));
     }
 

@@ -197,7 +197,7 @@ rules! {
     /// A target cannot be rendered.
     RenderFailed = "REVIEW001", "render-failed", "Cannot be rendered";
     /// A field changes that the API server lets nobody change, so that applying it is refused.
-    ImmutableField = "REVIEW002", "immutable-field", "Applying will be refused";
+    ImmutableField = "REVIEW002", "immutable-field", "The API server will reject the change";
     /// An object is deleted from the cluster.
     ObjectDeleted = "REVIEW003", "object-deleted", "Deleted from the cluster";
     /// An object is no longer in Git and stays in the cluster.

@@ -89,7 +89,7 @@ pub(crate) fn yaml(node: &Node) -> String {
     match to_sigs_yaml(node, &mut yaml) {
         Ok(()) => yaml,
         // Such as numbers that are none. The rest of the review is worth having.
-        Err(error) => format!("# not to be written as YAML: {}\n", error.message()),
+        Err(error) => format!("# cannot be written as YAML: {}\n", error.message()),
     }
 }
 

@@ -86,8 +86,8 @@ impl<'s> Suppressions<'s> {
             let code = &suppression.code;
             let message = match rules::find(code) {
                 Some(check) if !is_enabled(check) => return None,
-                Some(_) => format!("`{code}` is suppressed here, but there is nothing to suppress"),
-                None => format!("`{code}` is suppressed here, but there is no such rule"),
+                Some(_) => format!("`{code}` is suppressed here without effect"),
+                None => format!("unknown rule `{code}` is suppressed here"),
             };
             let finding = Finding {
                 rule: UNUSED_SUPPRESSION.rule,

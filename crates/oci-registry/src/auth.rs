@@ -240,7 +240,7 @@ impl Authenticator {
             && let Some(realm) = bearer.parameter("realm")
         {
             let realm = Url::parse(realm).ok().filter(|realm| matches!(realm.scheme(), "https" | "http"));
-            let realm = realm.ok_or_else(|| self.unusable("its token server has no address"))?;
+            let realm = realm.ok_or_else(|| self.unusable("its token server lacks a URL"))?;
             if realm.scheme() != "https" && !self.is_plain {
                 return Err(self.unusable("its token server does not use TLS"));
             }

@@ -99,7 +99,7 @@ impl Download<'_> {
         if Instant::now() > self.deadline {
             return Err(Error::new(
                 ErrorKind::Unavailable,
-                format!("`{}` does not come to an end in time", self.name),
+                format!("`{}` was not received in time", self.name),
             ));
         }
         self.hasher.update(part);
@@ -113,7 +113,7 @@ impl Download<'_> {
         if digest == self.descriptor.digest {
             return Ok(());
         }
-        let message = format!("`{}` is refused: its digest is `{digest}`", self.name);
+        let message = format!("`{}` does not match its digest: received `{digest}`", self.name);
         Err(Error::new(ErrorKind::DigestMismatch, message)
             .hint("the registry, or something on the way, changed it"))
     }

@@ -111,7 +111,7 @@ impl Cache {
                 ErrorKind::Environment,
                 format!("the cache cannot write `{}`: {error}", path.display()),
             )
-            .hint("name another folder for the cache")
+            .hint("choose another cache directory")
         };
         let staging = self.root.join("staging");
         create_folders(&staging).map_err(failed)?;

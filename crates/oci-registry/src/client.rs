@@ -246,7 +246,7 @@ impl Client {
         let stated = if named.is_some() { named } else { stated_digest(&read, reference)? };
         let digest = stated.unwrap_or_else(|| Digest::of(&read.body));
         if !digest.matches(&read.body) {
-            let message = format!("the manifest of `{reference}` is refused: it is not what its digest says");
+            let message = format!("the manifest of `{reference}` does not match its digest");
             return Err(Error::new(ErrorKind::DigestMismatch, message)
                 .hint("the registry, or something on the way, changed it"));
         }

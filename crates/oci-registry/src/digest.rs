@@ -110,7 +110,7 @@ impl FromStr for Digest {
 
     fn from_str(text: &str) -> Result<Self> {
         let invalid = || {
-            Error::new(ErrorKind::Invalid, format!("`{}` is no digest", text.escape_debug()))
+            Error::new(ErrorKind::Invalid, format!("invalid digest `{}`", text.escape_debug()))
                 .hint("a digest is `sha256:` and 64 digits of lower-case hexadecimal")
         };
         let (name, hex) = text.split_once(':').ok_or_else(invalid)?;

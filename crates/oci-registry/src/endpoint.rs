@@ -105,7 +105,7 @@ impl Endpoint {
                 format!("the next page of a list of `{}` {reason}", self.registry),
             )
         };
-        let target = from.join(link).map_err(|_| refused("has no address"))?;
+        let target = from.join(link).map_err(|_| refused("has an empty URL"))?;
         let same_host = target.host_str() == from.host_str();
         // Behind a proxy a registry may not know that it is spoken to over TLS, or on which port.
         let same_port = target.port() == from.port();
@@ -217,15 +217,14 @@ impl Endpoint {
     }
 
     fn paused(&self, wait: Duration) -> Error {
-        let message =
-            format!("`{}` asked to be left alone for another {} s", self.registry, wait.as_secs() + 1);
+        let message = format!("`{}` is rate limited for another {} s", self.registry, wait.as_secs() + 1);
         Error::new(ErrorKind::RateLimited, message).with_retry_after(Some(wait))
     }
 
     /// What it was shown was got anew each time.
     fn endless(&self) -> Error {
         self.counter.failure();
-        let message = format!("`{}` refuses all that it is shown of who asks", self.registry);
+        let message = format!("`{}` rejected all credentials", self.registry);
         Error::new(ErrorKind::Unauthorized, message)
             .hint(format!("check the credentials for `{}`, and what they may read", self.registry))
     }
@@ -240,7 +239,7 @@ impl Endpoint {
         if has_credential {
             error.hint(format!("check the credentials for `{}`, and what they may read", self.registry))
         } else {
-            error.hint(format!("there are no credentials for `{}`: log in, or check the name", self.registry))
+            error.hint(format!("no credentials for `{}`: log in, or check the name", self.registry))
         }
     }
 
@@ -304,7 +303,7 @@ fn base(registry: &str, settings: Option<&RegistrySettings>) -> Result<Url> {
         is_web && url.username().is_empty() && url.password().is_none() && url.query().is_none()
     });
     base.ok_or_else(|| {
-        let reason = format!("the API of the registry `{registry}` has no address that can be used");
+        let reason = format!("invalid API URL of the registry `{registry}`");
         Error::new(ErrorKind::Invalid, reason).hint("write it as `https://host` or `https://host/path`")
     })
 }

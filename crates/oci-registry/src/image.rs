@@ -170,7 +170,7 @@ impl Inspection<'_> {
         let bytes = self.client.content(self.repository, &image.config, MAX_CONFIG)?;
         let config: Config = serde_json::from_slice(&bytes).map_err(|_| {
             let name = format!("{}@{}", self.repository, image.config.digest);
-            Error::new(ErrorKind::Protocol, format!("`{name}` is no configuration of an image"))
+            Error::new(ErrorKind::Protocol, format!("`{name}` is not an image configuration"))
         })?;
         let created = created_in(&image.annotations)
             .or_else(|| parse_date(config.created.as_deref()?))

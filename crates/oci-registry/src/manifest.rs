@@ -164,7 +164,7 @@ impl FromStr for Platform {
                 architecture: architecture.to_ascii_lowercase(),
                 variant: rest.first().map(|variant| variant.to_ascii_lowercase()).unwrap_or_default(),
             }),
-            _ => Err(Error::new(ErrorKind::Invalid, format!("`{}` is no platform", text.escape_debug()))
+            _ => Err(Error::new(ErrorKind::Invalid, format!("invalid platform `{}`", text.escape_debug()))
                 .hint("a platform is `os/architecture` or `os/architecture/variant`")),
         }
     }

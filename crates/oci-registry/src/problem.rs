@@ -66,9 +66,9 @@ pub(crate) fn error(
     };
     let kind = kind(status, &code, subject);
     let reason = match kind {
-        ErrorKind::NameUnknown => format!("`{asked}` is not found: `{registry}` has no such repository"),
-        ErrorKind::ManifestUnknown => format!("`{asked}` is not found: there is no such tag or manifest"),
-        ErrorKind::BlobUnknown => format!("`{asked}` is not found: there is no such content"),
+        ErrorKind::NameUnknown => format!("`{asked}` not found: no such repository at `{registry}`"),
+        ErrorKind::ManifestUnknown => format!("`{asked}` not found: no such tag or manifest"),
+        ErrorKind::BlobUnknown => format!("`{asked}` not found: no such blob"),
         ErrorKind::Denied => format!("`{registry}` denies access to `{asked}`"),
         ErrorKind::RateLimited => format!("`{registry}` gets too many requests, asked for `{asked}`"),
         _ => format!("`{registry}` answers `{status}` for `{asked}`"),

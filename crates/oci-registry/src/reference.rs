@@ -91,7 +91,7 @@ impl Repository {
     fn check(&self) -> Result<()> {
         let invalid = |reason: &str| {
             let shown = self.name.escape_debug();
-            Error::new(ErrorKind::Invalid, format!("`{shown}` is no name of a repository: {reason}"))
+            Error::new(ErrorKind::Invalid, format!("invalid repository name `{shown}`: {reason}"))
         };
         if self.name.is_empty() {
             return Err(invalid("it is empty"));
@@ -223,7 +223,7 @@ pub fn is_tag(text: &str) -> bool {
 /// A host in the form in which two can be compared: lower case, and one name for Docker Hub.
 pub(crate) fn normal_host(host: &str) -> Result<String> {
     let invalid = || {
-        Error::new(ErrorKind::Invalid, format!("`{}` is no host of a registry", host.escape_debug()))
+        Error::new(ErrorKind::Invalid, format!("invalid registry host `{}`", host.escape_debug()))
             .hint("a host is a name or an address, with `:PORT` where it needs one")
     };
     let (name, port) = match host.rfind(':') {
@@ -296,7 +296,7 @@ fn check_tag(tag: &str) -> Result<()> {
     if is_tag(tag) {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Invalid, format!("`{}` is no tag", tag.escape_debug()))
+    Err(Error::new(ErrorKind::Invalid, format!("invalid tag `{}`", tag.escape_debug()))
         .hint("a tag has at most 128 letters, digits, `_`, `.` and `-`, and does not start with `.` or `-`"))
 }
 

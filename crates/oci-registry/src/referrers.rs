@@ -64,11 +64,11 @@ impl Referrers<'_> {
         call.accept = Some(INDEX);
         let read = self.endpoint.fetch(&call, MAX_MANIFEST)?;
         if !is_index(&read) {
-            return Err(self.refused(ErrorKind::Protocol, "it is no index"));
+            return Err(self.refused(ErrorKind::Protocol, "it is not an index"));
         }
         let links = read.headers.get_all(LINK).iter().filter_map(|value| value.to_str().ok());
         let next = link::next(links).map(str::to_owned);
-        self.found.extend(entries(read.body, || self.refused(ErrorKind::Protocol, "it is no index"))?);
+        self.found.extend(entries(read.body, || self.refused(ErrorKind::Protocol, "it is not an index"))?);
         if self.found.len() > MAX_REFERRERS {
             return Err(self.refused(ErrorKind::Limit, &format!("it has more than {MAX_REFERRERS} entries")));
         }
@@ -93,7 +93,7 @@ impl Referrers<'_> {
 
     fn refused(&self, kind: ErrorKind, reason: &str) -> Error {
         let (repository, digest) = (self.repository, self.digest);
-        Error::new(kind, format!("the list of what refers to `{repository}@{digest}` is refused: {reason}"))
+        Error::new(kind, format!("invalid list of referrers of `{repository}@{digest}`: {reason}"))
     }
 }
 
@@ -106,7 +106,7 @@ fn noted(client: &Client, repository: &Repository, digest: &Digest) -> Result<Ve
         Err(error) => return Err(error),
     };
     entries(manifest.bytes, || {
-        Error::new(ErrorKind::Protocol, format!("`{reference}` is no index of what refers to its digest"))
+        Error::new(ErrorKind::Protocol, format!("`{reference}` is not a referrers index"))
     })
 }
 

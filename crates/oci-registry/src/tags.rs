@@ -63,7 +63,7 @@ impl TagList {
 /// Lists all tags, asking only whether the pages that are known have changed.
 pub(crate) fn list(endpoint: &Endpoint, repository: &Repository, known: &TagList) -> Result<TagList> {
     let refused = |reason: String| {
-        Error::new(ErrorKind::Protocol, format!("the list of tags of `{repository}` is refused: {reason}"))
+        Error::new(ErrorKind::Protocol, format!("invalid list of tags of `{repository}`: {reason}"))
     };
     let mut list = TagList::default();
     let mut visited = HashSet::new();
@@ -109,11 +109,11 @@ fn read_page(endpoint: &Endpoint, repository: &Repository, url: &Url, known: Opt
         )
     };
     let body: Body =
-        serde_json::from_slice(&read.body).map_err(|_| unreadable("it is no list of tags in JSON"))?;
+        serde_json::from_slice(&read.body).map_err(|_| unreadable("it is not a JSON list of tags"))?;
     let tags = body.tags.unwrap_or_default();
     if let Some(wrong) = tags.iter().find(|tag| !is_tag(tag)) {
         let shown: String = wrong.escape_debug().take(40).collect();
-        return Err(unreadable(&format!("it holds `{shown}`, which is no tag")));
+        return Err(unreadable(&format!("it contains the invalid tag `{shown}`")));
     }
     let text = |name: HeaderName| Some(read.headers.get(name)?.to_str().ok()?.to_owned());
     Ok(Page {

@@ -180,7 +180,7 @@ impl Answer {
                 return Err(Error::new(ErrorKind::Limit, message).into());
             }
             if Instant::now() > self.deadline {
-                let error = Error::new(ErrorKind::Unavailable, "the answer does not come to an end in time");
+                let error = Error::new(ErrorKind::Unavailable, "the response did not end in time");
                 return Err(Failure::Passing { error, wait: None });
             }
             take(&part[..count])?;
@@ -234,11 +234,8 @@ impl RegistrySettings {
         }
         if let Some(proxy) = &self.proxy {
             let mut chosen = reqwest::Proxy::all(&proxy.address).map_err(|_| {
-                Error::new(
-                    ErrorKind::Invalid,
-                    format!("the proxy for `{host}` has no address that can be used"),
-                )
-                .hint("write it as `http://host:port`")
+                Error::new(ErrorKind::Invalid, format!("invalid proxy URL for `{host}`"))
+                    .hint("write it as `http://host:port`")
             })?;
             if let Some((user, password)) = &proxy.account {
                 chosen = chosen.basic_auth(user, password.expose());
@@ -311,7 +308,7 @@ fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Optio
 
 fn refused(url: &Url, reason: &str) -> Error {
     let host = url.host_str().unwrap_or_default();
-    Error::new(ErrorKind::Protocol, format!("the answer of `{host}` is refused: {reason}"))
+    Error::new(ErrorKind::Protocol, format!("invalid response from `{host}`: {reason}"))
 }
 
 /// Why there was no answer.

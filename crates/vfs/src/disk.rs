@@ -127,7 +127,7 @@ impl From<Refusal> for io::Error {
         match (refusal.code, refusal.kind) {
             (Some(code), _) => io::Error::from_raw_os_error(code),
             (None, io::ErrorKind::Unsupported) => {
-                io::Error::new(io::ErrorKind::Unsupported, "it is neither a file nor a folder")
+                io::Error::new(io::ErrorKind::Unsupported, "it is neither a file nor a directory")
             }
             (None, kind) => kind.into(),
         }
@@ -165,7 +165,7 @@ impl Files for Disk {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.working_directory.join(path))? {
             if names.len() == MAX_ENTRIES {
-                let reason = format!("the folder has more than {MAX_ENTRIES} entries");
+                let reason = format!("the directory has more than {MAX_ENTRIES} entries");
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
             }
             names.push(entry?.file_name().to_string_lossy().into_owned());

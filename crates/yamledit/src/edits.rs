@@ -67,7 +67,7 @@ impl<'f> Edits<'f> {
             written.insert_str(0, if self.is_bare(node) { ": " } else { " " });
         }
         if self.plan.set.insert(place(node.span), text.to_owned()).is_some() {
-            return Err(refused("the value is to be set twice", node.span));
+            return Err(refused("the value is set twice", node.span));
         }
         self.splice(bytes(node.span), written, false);
         Ok(true)
@@ -125,7 +125,7 @@ impl<'f> Edits<'f> {
         };
         let source = self.file.documents().first().map_or(0, |document| document.root.span.source);
         let read = File::parse(new, source)
-            .map_err(|error| unproven(&format!("be no YAML: {}", error.message())))?;
+            .map_err(|error| unproven(&format!("not be valid YAML: {}", error.message())))?;
         let replaced: Vec<_> = self.splices.iter().map(|splice| splice.range.clone()).collect();
         let texts = (self.file.text(), new);
         self.plan
@@ -145,7 +145,7 @@ fn check_editable(node: &Node) -> Result<()> {
         Kind::Alias(name) => {
             let error =
                 refused(format!("the value is the alias `*{name}`, shared with other places"), node.span);
-            return Err(error.hint(format!("edit the anchor `&{name}`, or write a value of its own here")));
+            return Err(error.hint(format!("edit the anchor `&{name}`, or replace the alias by a value")));
         }
         Kind::Mapping(_) => return deny("the value is a mapping, not a scalar".to_owned()),
         Kind::Sequence(_) => return deny("the value is a list, not a scalar".to_owned()),

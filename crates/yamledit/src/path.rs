@@ -57,7 +57,7 @@ impl Path {
             match rest.strip_prefix('.') {
                 Some(after) => rest = after,
                 None if rest.is_empty() => return Ok(Self { text: path.to_owned(), steps }),
-                None => return Err(malformed("has text behind a `]`").hint("a dot goes there")),
+                None => return Err(malformed("has characters after a `]`").hint("a dot goes there")),
             }
         }
     }
@@ -197,10 +197,10 @@ fn walk<'f>(root: &'f Node, path: &Path, anchors: &Anchors<'f>) -> Result<Result
                 },
                 (Step::Index(index), Kind::Sequence(items)) => item(node, items, *index),
                 (Step::Key(key), Kind::Scalar(_)) => {
-                    Err(missing(format!("`{key}` is sought in a value that is no mapping"), node.span))
+                    Err(missing(format!("cannot find `{key}`: its parent is not a mapping"), node.span))
                 }
                 (Step::Index(index), _) => {
-                    Err(missing(format!("`[{index}]` is sought in what is no list"), node.span))
+                    Err(missing(format!("cannot find `[{index}]`: its parent is not a list"), node.span))
                 }
             };
         match child {
@@ -229,15 +229,15 @@ fn child_of_mapping<'f>(node: &'f Node, key: &str, anchors: &Anchors<'f>) -> Res
         .take(OFFERED)
         .map(|key| format!("`{key}`"))
         .collect();
-    let error = missing(format!("there is no key `{key}`"), node.span);
+    let error = missing(format!("missing key `{key}`"), node.span);
     let more = if entries.len() > keys.len() { ", …" } else { "" };
     Ok(Err(if keys.is_empty() { error } else { error.hint(format!("there are {}{more}", keys.join(", "))) }))
 }
 
 fn item<'f>(node: &Node, items: &'f [Node], index: usize) -> Result<&'f Node> {
-    items.get(index).ok_or_else(|| {
-        missing(format!("there is no item `[{index}]`: the list has {}", items.len()), node.span)
-    })
+    items
+        .get(index)
+        .ok_or_else(|| missing(format!("no item `[{index}]`: the list has {}", items.len()), node.span))
 }
 
 fn missing(message: String, span: Span) -> Error {

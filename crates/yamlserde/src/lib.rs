@@ -159,7 +159,7 @@ impl<'n> Reader<'n> {
                 Resolved::Float(value) => visitor.visit_f64(value),
                 Resolved::Timestamp(_) | Resolved::Binary | Resolved::Str => visitor.visit_str(text),
             },
-            Kind::Alias(name) => Err(Fault::custom(format_args!("the alias `{name}` stands for nothing"))),
+            Kind::Alias(name) => Err(Fault::custom(format_args!("the alias `{name}` has no anchor"))),
         }
     }
 
@@ -217,7 +217,7 @@ impl Deserializer<'static> for Reader<'_> {
         };
         let chosen = match choice {
             Some(choice) => visitor.visit_enum(choice),
-            None => Err(Fault::custom("exactly one word or field is wanted")),
+            None => Err(Fault::custom("expected exactly one word or field")),
         };
         chosen.map_err(|fault| fault.at(self.0.span))
     }
@@ -265,12 +265,12 @@ impl VariantAccess<'static> for Given<'_> {
     fn unit_variant(self) -> Result<(), Fault> {
         match self.0 {
             None => Ok(()),
-            Some(value) => Err(Fault::custom("a word alone is wanted").at(value.0.span)),
+            Some(value) => Err(Fault::custom("expected a single word").at(value.0.span)),
         }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'static>>(self, seed: S) -> Result<S::Value, Fault> {
-        seed.deserialize(self.0.ok_or_else(|| Fault::custom("a value is wanted for this word"))?)
+        seed.deserialize(self.0.ok_or_else(|| Fault::custom("this word requires a value"))?)
     }
 
     fn tuple_variant<V: Visitor<'static>>(self, _length: usize, visitor: V) -> Result<V::Value, Fault> {
@@ -282,7 +282,7 @@ impl VariantAccess<'static> for Given<'_> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.0.ok_or_else(|| Fault::custom("fields are wanted for this word"))?.deserialize_any(visitor)
+        self.0.ok_or_else(|| Fault::custom("this word requires fields"))?.deserialize_any(visitor)
     }
 }
 
@@ -434,7 +434,7 @@ mod tests {
             ("text: ~\n", "f.yaml:1:7", "expected a string"),
             ("text: a\nend: middle\n", "f.yaml:2:6", "unknown variant `middle`"),
             ("text: a\nend: {}\n", "f.yaml:2:6", "exactly one word"),
-            ("text: a\nend: {last: 1}\n", "f.yaml:2:13", "a word alone"),
+            ("text: a\nend: {last: 1}\n", "f.yaml:2:13", "expected a single word"),
             ("text: a\nlist:\n- {on: true, off: 1}\n", "f.yaml:3:14", "unknown field `off`"),
             ("text: a\ntext: b\n", "f.yaml:2:1", "already"),
             ("text: a\n---\ntext: b\n", "f.yaml:3:1", "more than one document"),

@@ -55,21 +55,18 @@ impl Seen {
     fn warning(&self, place: Option<Location>) -> Warning {
         let function = self.function;
         let (message, hint) = match self.code {
-            Code::LookupOffline => {
-                ("`lookup` finds nothing, for there is no cluster to ask".to_owned(), None)
-            }
+            Code::LookupOffline => ("`lookup` returns nothing without a cluster".to_owned(), None),
             Code::Unstable => {
                 let message = format!("what `{function}` gives differs from one rendering to the next");
                 (message, Some("set it in the values"))
             }
             _ => {
-                let message =
-                    "a whole number is written with an exponent, such as `1e+06`, as values are floats";
-                (message.to_owned(), Some("`int64` makes a whole number of it"))
+                let message = "an integer is printed with an exponent, such as `1e+06`, as values are floats";
+                (message.to_owned(), Some("use `int64` to print an integer"))
             }
         };
         let message = match &self.within {
-            Some(file) => format!("{message} (in a text that {file} gives to `tpl`)"),
+            Some(file) => format!("{message} (in a string that {file} passes to `tpl`)"),
             None => message,
         };
         let warning = Warning::new(self.code, message).at(place);

@@ -18,7 +18,7 @@ pub(super) fn explain(error: &GoError, plan: &Plan<'_>, options: &Options<'_>) -
     read.extend(options.user.into_iter().flat_map(|user| user.sources.names().map(str::to_owned)));
     read.dedup();
     Some(match read.as_slice() {
-        [] => format!("the value `{path}` is not set, and there are no values"),
+        [] => format!("the value `{path}` is not set, and no values are given"),
         read => format!("the value `{path}` is not set; it was looked for in {}", read.join(", ")),
     })
 }

@@ -85,7 +85,7 @@ impl<'t> Registry<'t> {
                 });
             }
         };
-        let root = self.json.read_all(text).ok_or_else(|| unavailable("it is no JSON"))?;
+        let root = self.json.read_all(text).ok_or_else(|| unavailable("it is not valid JSON"))?;
         self.add(url, root)?;
         Ok(root)
     }

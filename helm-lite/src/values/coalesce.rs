@@ -448,7 +448,7 @@ mod tests {
         let wanted = [
             (
                 Code::MapReplaced,
-                "`a` is a mapping in the chart (c/values.yaml:1) and is replaced by a value that is none",
+                "`a` is a mapping in the chart (c/values.yaml:1) and is replaced by a value that is not a mapping",
                 "user.yaml:2:1",
             ),
             (
@@ -458,7 +458,7 @@ mod tests {
             ),
             (
                 Code::MapReplaced,
-                "`kid.t` is a mapping in the chart (kid/values.yaml:1) and is replaced by a value that is none",
+                "`kid.t` is a mapping in the chart (kid/values.yaml:1) and is replaced by a value that is not a mapping",
                 "c/values.yaml:3:7",
             ),
         ];

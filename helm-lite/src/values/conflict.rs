@@ -59,7 +59,9 @@ impl Conflict {
         let path = &self.path;
         let message = match self.code {
             Code::MapReplaced => {
-                format!("`{path}` is a mapping in the chart{below} and is replaced by a value that is none")
+                format!(
+                    "`{path}` is a mapping in the chart{below} and is replaced by a value that is not a mapping"
+                )
             }
             _ => format!("`{path}` of the chart{below} is ignored because it is given as a mapping"),
         };

@@ -116,7 +116,7 @@ fn parse_path(path: &str) -> Result<Vec<String>> {
     // An index ends one key and begins the next, where a dot or another index may follow.
     keys.retain(|key| !key.is_empty());
     if keys.is_empty() {
-        return Err(Error::invalid(format!("`{path}` is no path of values")).hint("such as `image.tag`"));
+        return Err(Error::invalid(format!("invalid values path `{path}`")).hint("such as `image.tag`"));
     }
     Ok(keys)
 }

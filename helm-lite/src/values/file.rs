@@ -123,9 +123,9 @@ impl Reader<'_> {
             self.warn_of_boolean(key, *span);
         }
         for span in &builder.inexact {
-            let message = "a whole number of this size loses digits: values are floats";
+            let message = "an integer of this size loses digits: values are floats";
             let warning = Warning::new(Code::PrecisionLost, message).at(self.sources.place(*span));
-            self.warnings.push(warning.hint("write it in quotes"));
+            self.warnings.push(warning.hint("quote it"));
         }
         self.root(builder.done)
     }
@@ -163,8 +163,7 @@ impl Reader<'_> {
             let key = self.written(duplicate.again).unwrap_or_default();
             let first = self.sources.place(duplicate.first);
             let first = first.map_or(0, |place| place.source.line_column(place.span.start).0);
-            let message =
-                format!("`{key}` is set twice in one mapping; the value of line {first} does not count");
+            let message = format!("duplicate key `{key}`; the value in line {first} is ignored");
             self.warnings
                 .push(Warning::new(Code::DuplicateKey, message).at(self.sources.place(duplicate.again)));
         }
@@ -443,10 +442,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                "HELM-W004 v.yaml:3:11 `c` is set twice in one mapping; the value of line 3 does not count",
-                "HELM-W004 v.yaml:5:1 `true` is set twice in one mapping; the value of line 2 does not count",
-                "HELM-W004 v.yaml:6:1 `True` is set twice in one mapping; the value of line 2 does not count",
-                "HELM-W014 v.yaml:7:4 a whole number of this size loses digits: values are floats",
+                "HELM-W004 v.yaml:3:11 duplicate key `c`; the value in line 3 is ignored",
+                "HELM-W004 v.yaml:5:1 duplicate key `true`; the value in line 2 is ignored",
+                "HELM-W004 v.yaml:6:1 duplicate key `True`; the value in line 2 is ignored",
+                "HELM-W014 v.yaml:7:4 an integer of this size loses digits: values are floats",
                 "HELM-W005 v.yaml:9:1 the key `y` is a boolean in YAML 1.1 and becomes `true`",
             ]
         );

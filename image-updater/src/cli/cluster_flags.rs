@@ -190,7 +190,7 @@ impl CommitFlags {
             None | Some("openpgp") => SignatureFormat::Openpgp,
             Some("ssh") => SignatureFormat::Ssh,
             Some(other) => {
-                let error = Error::invalid(format!("--git-commit-signing-method: there is no `{other}`"));
+                let error = Error::invalid(format!("--git-commit-signing-method: unknown method `{other}`"));
                 return Err(error.hint("there are `openpgp` and `ssh`"));
             }
         };
@@ -322,12 +322,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_flag() {
         for (arguments, message) in [
-            (["--shard", "3/3"], "--shard: there is no part `3/3`"),
-            (["--shard-label", "a b"], "--shard-label: `a b` is no selector of labels"),
+            (["--shard", "3/3"], "--shard: invalid shard `3/3`"),
+            (["--shard-label", "a b"], "--shard-label: invalid label selector `a b`"),
             (["--watch-namespaces", "A"], "--watch-namespaces: no namespace can be called `A`"),
             (["--argocd-namespace", "A"], "--argocd-namespace: no namespace can be called `A`"),
             (["--leader-election-id", "A"], "--leader-election-id: no object can be called `A`"),
-            (["--git-commit-signing-method", "x"], "--git-commit-signing-method: there is no `x`"),
+            (["--git-commit-signing-method", "x"], "--git-commit-signing-method: unknown method `x`"),
         ] {
             assert_eq!(read(&arguments, &none).unwrap_err().message(), message);
         }

@@ -61,7 +61,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Definition>> {
     for name in names {
         let Some(definition) = all.iter().find(|definition| definition.is_called(name)) else {
             let kinds: Vec<&str> = all.iter().map(|definition| definition.kind).collect();
-            let error = Error::new(ErrorKind::Usage, format!("there is no kind `{name}`"));
+            let error = Error::new(ErrorKind::Usage, format!("unknown kind `{name}`"));
             return Err(error.hint(format!("the kinds are {}", kinds.join(", "))));
         };
         if !chosen.iter().any(|other| other.kind == definition.kind) {
@@ -89,7 +89,7 @@ fn write(chosen: &[&Definition], folder: &Path, format: Format) -> Result<()> {
         Format::Yaml => "yaml",
         Format::Json => "json",
     };
-    let failed = |error| Error::io("make the folder", folder, &error);
+    let failed = |error| Error::io("create the directory", folder, &error);
     fs::create_dir_all(folder).map_err(failed)?;
     for definition in chosen {
         let path = folder.join(format!("{}.{end}", definition.file_stem()));
@@ -114,7 +114,7 @@ mod tests {
         let names = ["iua", "ImageUpdater", "imageupdaters.argocd-image-updater.argoproj.io"];
         assert_eq!(chosen(&names).unwrap(), ["ImageUpdateAutomation", "ImageUpdater"]);
         let error = chosen(&["imgpol", "pods"]).unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::Usage, "there is no kind `pods`"));
+        assert_eq!((error.kind(), error.message()), (ErrorKind::Usage, "unknown kind `pods`"));
         assert!(error.get_hint().is_some_and(|help| help.contains("ImagePolicy")), "{error}");
     }
 

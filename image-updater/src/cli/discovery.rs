@@ -42,7 +42,7 @@ pub(super) fn discover(
         }
         work::Files::Remote { url, branch } => (url, branch.as_deref()),
         work::Files::Applications | work::Files::Nowhere => {
-            return Err(Error::invalid("there are no files to look in"));
+            return Err(Error::invalid("no files to search"));
         }
     };
     let (gate, delivery) = (Gate::default(), &config.batch.delivery);
@@ -71,9 +71,7 @@ fn read(config: &Config, files: &dyn Files) -> Result<Found> {
     let is_within = |path: &str, folder: &String| path == folder || is_below(path, folder);
     let is_there = |folder: &&String| !paths.iter().any(|path| is_within(path, folder));
     if let Some(missing) = config.discover.iter().find(is_there) {
-        return Err(Error::invalid(format!(
-            "there is no `{missing}` in the repository, where `discover` looks"
-        )));
+        return Err(Error::invalid(format!("`discover`: no `{missing}` in the repository")));
     }
     let mut texts = Vec::new();
     for path in paths {
@@ -92,8 +90,8 @@ fn read(config: &Config, files: &dyn Files) -> Result<Found> {
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
         let within = config.discover.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ");
-        return Err(Error::invalid(format!("{within} has no image that {names} updates"))
-            .hint("name the folder with the ImageUpdateAutomations, ImageUpdaters or Applications"));
+        return Err(Error::invalid(format!("no image found in {within} that {names} updates"))
+            .hint("name the directory with the ImageUpdateAutomations, ImageUpdaters or Applications"));
     }
     Ok(found)
 }

@@ -110,7 +110,7 @@ impl<'d> Explanation<'d> {
     fn new(decision: &'d Decision, wanted: &[String]) -> Result<Self> {
         let has = |wanted: &&String| decision.decisions.iter().any(|verdict| verdict.tag == **wanted);
         if let Some(missing) = wanted.iter().find(|wanted| !has(wanted)) {
-            let error = Error::invalid(format!("`{}` has no tag `{missing}`", decision.image));
+            let error = Error::invalid(format!("no tag `{missing}` of `{}` found", decision.image));
             return Err(error.hint("a tag that the registry does not list cannot be chosen"));
         }
         let mut dropped = BTreeMap::new();

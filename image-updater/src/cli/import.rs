@@ -63,7 +63,7 @@ fn in_cluster(arguments: &Arguments) -> Result<Found> {
     found.refuse_applications();
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
-        return Err(Error::invalid(format!("the cluster has no image that {names} updates")));
+        return Err(Error::invalid(format!("no image found in the cluster that {names} updates")));
     }
     for warning in &found.warnings {
         report::warning(&warning.to_string());
@@ -100,14 +100,14 @@ pub(super) fn search(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -
     let within = || paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
     let (Some(root), None) = (roots.pop_first(), roots.first()) else {
         return Err(Error::invalid(format!("{} are not of one repository", within()))
-            .hint("name files and folders of one repository at a time"));
+            .hint("name files and directories of one repository at a time"));
     };
     let files: Vec<(String, String)> = files.into_iter().collect();
     let found = dialect::read(&files, &Files::Folder(folder(&root)));
     if found.batches.is_empty() && found.faults.is_empty() {
         let names = dialect::names().collect::<Vec<_>>().join(" or ");
-        return Err(Error::invalid(format!("{} has no image that {names} updates", within()))
-            .hint("name the folder with the ImageUpdateAutomations, ImageUpdaters or Applications"));
+        return Err(Error::invalid(format!("no image found in {} that {names} updates", within()))
+            .hint("name the directory with the ImageUpdateAutomations, ImageUpdaters or Applications"));
     }
     Ok(found)
 }

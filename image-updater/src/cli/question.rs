@@ -167,7 +167,7 @@ impl QuestionFlags {
         let image = registries.reference(&self.image)?;
         let rules = Rules::new(&self.criteria.criteria()?)?;
         if let Some(current) = self.current.as_ref().filter(|current| !oci_registry::is_tag(current)) {
-            return Err(Error::invalid(format!("the current tag `{current}` is no tag")));
+            return Err(Error::invalid(format!("invalid current tag `{current}`")));
         }
         let now = self.now.as_deref().map_or_else(clock, parse_time)?;
         let verification = Verification { keys: keys.iter().cloned().map(KeyPlace::File).collect() };
@@ -200,7 +200,7 @@ impl QuestionFlags {
 
 pub(super) fn parse_time(text: &str) -> Result<Timestamp> {
     let refuse =
-        |_| Error::invalid(format!("`{text}` is no time")).hint("write it as `2024-05-01T12:00:00Z`");
+        |_| Error::invalid(format!("invalid time `{text}`")).hint("write it as `2024-05-01T12:00:00Z`");
     text.parse().map_err(refuse)
 }
 

@@ -155,7 +155,7 @@ impl Reach<'_> {
         let Some(name) = &self.delivery.signing_key else { return Ok(None) };
         let key =
             self.config.into_iter().flat_map(|config| &config.signing_keys).find(|key| key.name == *name);
-        let key = key.ok_or_else(|| Error::invalid(format!("`signingKeys` has no key `{name}`")))?;
+        let key = key.ok_or_else(|| Error::invalid(format!("unknown key `{name}`: not in `signingKeys`")))?;
         Ok(Some(match key.format {
             SignatureFormat::Ssh => Box::new(SshSigner::new(Secret::File(key.file.clone().into()))),
             SignatureFormat::Openpgp => Box::new(GpgSigner::new(key.file.clone())),

@@ -173,7 +173,7 @@ impl Rounds {
                     Some(update) => error.at(update.place.clone()),
                     None => error,
                 };
-                found.faults.push(at(Error::invalid("nothing says which repository this is written to")));
+                found.faults.push(at(Error::invalid("missing write-back repository")));
                 continue;
             }
             configs.push(match self.source.config() {

@@ -93,8 +93,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     // A path of values that is typed is meant to be there.
     request.insists &= target.is_none_or(|(target, _)| target.options != Options::Paths);
     if target.is_none() && arguments.within.is_empty() {
-        return Err(Error::invalid("nothing says where the image stands")
-            .hint("name a file with `--target KIND:FILE`, or folders to look in with `--in`"));
+        return Err(Error::invalid("no target says where the image is written")
+            .hint("name a file with `--target KIND:FILE`, or directories to search with `--in`"));
     }
     if target.is_none() && request.paths.count() > 0 {
         return Err(Error::invalid("paths are of one file, and `--in` looks for the places itself")
@@ -185,7 +185,7 @@ fn push(arguments: &Arguments, request: &Request, target: Option<(&'static Targe
 
 /// A path of the command line as one from the root of the repository.
 fn within_repository(prefix: &str, path: &Path) -> Result<String> {
-    let refuse = || Error::invalid(format!("`{}` is no path within the repository", path.display()));
+    let refuse = || Error::invalid(format!("`{}` is not a path in the repository", path.display()));
     let path = path.to_str().filter(|path| !path.starts_with('/')).ok_or_else(refuse)?;
     let mut parts: Vec<&str> = Vec::new();
     for part in prefix.split('/').chain(path.split('/')) {
@@ -229,12 +229,12 @@ fn request(arguments: &Arguments) -> Result<Request> {
 fn parse_target<'t>(target: &'t str, request: &Request) -> Result<(&'static Target, &'t str)> {
     let kinds = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
     let Some((kind, path)) = target.split_once(':').filter(|(_, path)| !path.is_empty()) else {
-        return Err(Error::invalid(format!("`{target}` is no target"))
+        return Err(Error::invalid(format!("invalid target `{target}`"))
             .hint(format!("write it as KIND:FILE; the kinds are {}", kinds())));
     };
     let Some(target) = TARGETS.iter().find(|target| target.name == kind) else {
         return Err(
-            Error::invalid(format!("there is no target `{kind}`")).hint(format!("the kinds are {}", kinds()))
+            Error::invalid(format!("unknown target `{kind}`")).hint(format!("the kinds are {}", kinds()))
         );
     };
     request.check(target)?;
@@ -246,7 +246,7 @@ fn edit(target: &'static Target, path: &str, request: &Request) -> Result<find::
     let old = match disk::read(&file)? {
         Some(text) => text,
         None if target.creates_file => String::new(),
-        None => return Err(Error::invalid(format!("there is no file `{path}`"))),
+        None => return Err(Error::invalid(format!("the file `{path}` does not exist"))),
     };
     find::edit_named(target, path, file, old, request)
 }

@@ -95,7 +95,7 @@ impl Arguments {
 fn write(work: &Work, plan: Plan, commits: bool) -> Result<Plan, Failed> {
     let written = || -> Result<()> {
         let Files::Folder(root) = &work.config.batch.files else {
-            let message = "the configuration names a repository, and this is none of its work trees";
+            let message = "this directory is not a checkout of the repository that the configuration names";
             return Err(Error::invalid(message).hint("push with `--push`, or take `git.url` out"));
         };
         let folder = Folder::new(root);

@@ -63,8 +63,8 @@ impl WebhookFlags {
         let receiver = Receiver::new(&places, required, allowed, variables)?;
         let Some(listen) = self.address(&receiver, variables)? else { return Ok(None) };
         if receiver.kinds().next().is_none() {
-            return Err(Error::invalid("webhooks are to be heard, and there is no secret for any").hint(
-                "say where one is with `--webhook-secret`, or believe everybody with `--webhook-require-secret=false`",
+            return Err(Error::invalid("cannot serve webhooks without a secret").hint(
+                "set one with `--webhook-secret`, or accept unauthenticated webhooks with `--webhook-require-secret=false`",
             ));
         }
         let certificates = match (&self.tls_cert, &self.tls_key) {
@@ -95,7 +95,7 @@ fn secret(text: &str) -> Result<(&'static Kind, SecretPlace)> {
             .hint("write it as `TYPE=env:NAME` or `TYPE=file:PATH`")
     })?;
     let kind = Kind::named(name).ok_or_else(|| {
-        usage(format!("there is no type of webhooks `{}`", name.escape_debug()))
+        usage(format!("unknown webhook type `{}`", name.escape_debug()))
             .hint("`image-updater run --help` names all types")
     })?;
     Ok((kind, place.parse()?))

@@ -80,7 +80,7 @@ impl WorkFlags {
         };
         if let Some(missing) = self.names.iter().find(|name| !has(name)) {
             let place = self.within.first().unwrap_or(&self.config).display();
-            return Err(Error::invalid(format!("`{place}` has no image called `{missing}`")));
+            return Err(Error::invalid(format!("no image named `{missing}` in `{place}`")));
         }
         if !self.names.is_empty() {
             for config in &mut configs {

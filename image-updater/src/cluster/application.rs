@@ -49,11 +49,11 @@ impl Live<'_> {
     /// Where a text says something that is not to be written.
     pub(super) fn patch(&self, texts: &BTreeMap<String, Text>) -> Result<Value> {
         let version = self.object.pointer("/metadata/resourceVersion").and_then(Value::as_str);
-        let version = version.ok_or_else(|| self.refuse("the cluster does not say which version it is"))?;
+        let version = version.ok_or_else(|| self.refuse("the cluster did not report its version"))?;
         let mut object = json!({ "spec": self.object.get("spec") });
         for (path, text) in texts {
             let source =
-                LiveSource::parse(path).ok_or_else(|| self.refuse(&format!("`{path}` is no source")))?;
+                LiveSource::parse(path).ok_or_else(|| self.refuse(&format!("`{path}` is not a source")))?;
             let node = object.pointer_mut(&self.pointer(&source.field)?);
             let node = node.ok_or_else(|| self.refuse("the source is gone"))?;
             let wanted: Value = Yaml::new(path, &text.new).read()?;
@@ -132,7 +132,7 @@ fn shown(source: &Value) -> Result<String> {
     // JSON is YAML.
     let text = Value::Object(lists).to_string();
     let unreadable = |error: yamltree::Error| {
-        Error::invalid(format!("what the cluster says of a source cannot be read: {}", error.message()))
+        Error::invalid(format!("cannot read a source of the Application: {}", error.message()))
     };
     let document = yamltree::parse_first(&text, 0, &ParseOptions::default());
     let mut yaml = String::new();
@@ -145,9 +145,9 @@ fn shown(source: &Value) -> Result<String> {
 /// Gives a source the lists of a text, which has nothing else.
 fn take_over(source: &mut Value, wanted: &Value) -> Result<(), String> {
     let is_known = |key: &str| LISTS.iter().find(|(known, _)| *known == key).map(|(_, list)| *list);
-    for (key, value) in wanted.as_object().ok_or("it is no source")? {
+    for (key, value) in wanted.as_object().ok_or("it is not a source")? {
         let list = is_known(key).ok_or_else(|| format!("`{key}` is not written"))?;
-        let fields = value.as_object().ok_or_else(|| format!("`{key}` would be no mapping"))?;
+        let fields = value.as_object().ok_or_else(|| format!("`{key}` would not be a mapping"))?;
         for (field, items) in fields {
             let items = items.as_array().filter(|_| field == list);
             let items = items.ok_or_else(|| format!("`{key}.{field}` is not written"))?;

@@ -115,7 +115,7 @@ impl Controller {
                     ErrorKind::Environment,
                     "the API server does not show what is in the cluster",
                 )
-                .hint("see the log for what it refuses"));
+                .hint("see the log for what it rejects"));
             }
             self.store.changed.take_down(TICK);
         }

@@ -247,7 +247,7 @@ impl fmt::Debug for LiveApplications {
 
 /// Images that are in no Application, which are not there unless a dialect errs.
 fn nobodys(batch: &Batch) -> Done {
-    let error = Error::invalid("nothing says which Application this is written to");
+    let error = Error::invalid("missing Application to write to");
     Done { plan: Plan::failed(&batch.updates, &error), written: Vec::new() }
 }
 

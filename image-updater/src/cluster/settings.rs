@@ -89,7 +89,7 @@ impl Scope {
         if names.contains("*") {
             return match names.len() {
                 1 => Ok(Self::All),
-                _ => Err(Error::invalid("`*` is all namespaces, and stands alone")),
+                _ => Err(Error::invalid("`*` means all namespaces, and must be the only entry")),
             };
         }
         let names: Result<BTreeSet<String>> = names.into_iter().map(namespace).collect();
@@ -151,7 +151,7 @@ mod tests {
             ("*", Ok(Scope::All)),
             ("b, a,,a", these(&["a", "b"])),
             (",", Err("`,` names no namespace")),
-            ("a,*", Err("`*` is all namespaces, and stands alone")),
+            ("a,*", Err("`*` means all namespaces, and must be the only entry")),
             ("Team", Err("no namespace can be called `Team`")),
             ("-a", Err("no namespace can be called `-a`")),
         ] {

@@ -34,7 +34,7 @@ impl Shard {
         let mut selector = Selector::default();
         for requirement in requirements(text) {
             selector.extend([expression(requirement.trim()).ok_or_else(|| {
-                let error = Error::invalid(format!("`{text}` is no selector of labels"));
+                let error = Error::invalid(format!("invalid label selector `{text}`"));
                 error.hint("write `KEY=VALUE`, `KEY!=VALUE`, `KEY in (A,B)`, `KEY` or `!KEY`")
             })?]);
         }
@@ -75,11 +75,11 @@ impl FromStr for Shard {
         match part {
             Some((index, count)) if index < count => Ok(Self::Part { index, count }),
             Some((_, count)) if count > 0 => {
-                let error = Error::invalid(format!("there is no part `{text}`"));
+                let error = Error::invalid(format!("invalid shard `{text}`"));
                 Err(error.hint(format!("parts are counted from 0: `0/{count}` to `{}/{count}`", count - 1)))
             }
             _ => {
-                let error = Error::invalid(format!("`{text}` is no part of a number of parts"));
+                let error = Error::invalid(format!("invalid shard `{text}`: expected N/M"));
                 Err(error.hint("write `0/3`, `1/3` and `2/3` for three replicas"))
             }
         }
@@ -189,11 +189,11 @@ mod tests {
     fn parts_are_counted_from_nothing() {
         assert_eq!("2/3".parse::<Shard>().unwrap(), Shard::Part { index: 2, count: 3 });
         for (text, message) in [
-            ("3/3", "there is no part `3/3`"),
-            ("0/0", "`0/0` is no part of a number of parts"),
-            ("1", "`1` is no part of a number of parts"),
-            ("-1/3", "`-1/3` is no part of a number of parts"),
-            ("/", "`/` is no part of a number of parts"),
+            ("3/3", "invalid shard `3/3`"),
+            ("0/0", "invalid shard `0/0`: expected N/M"),
+            ("1", "invalid shard `1`: expected N/M"),
+            ("-1/3", "invalid shard `-1/3`: expected N/M"),
+            ("/", "invalid shard `/`: expected N/M"),
         ] {
             assert_eq!(text.parse::<Shard>().unwrap_err().message(), message);
         }

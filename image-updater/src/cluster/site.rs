@@ -180,7 +180,7 @@ fn depend(around: &Surroundings<'_>, store: &Arc<Store>, is_candidate: bool) {
         }
         (false, _) => Err("not all of what is in the cluster has been seen yet".to_owned()),
         (true, _) if !is_candidate => Ok("works".to_owned()),
-        (true, _) if gate.is_held_for(Hold::Standby) => Ok("stands by".to_owned()),
+        (true, _) if gate.is_held_for(Hold::Standby) => Ok("is a standby".to_owned()),
         (true, _) => Ok("leads".to_owned()),
     });
 }

@@ -63,7 +63,7 @@ impl Checker<'_> {
             dialect::within("", path.value.trim_start_matches('/'))
                 .filter(|_| !path.value.is_empty())
                 .ok_or_else(|| {
-                    let message = format!("`{}` is no path within the repository", path.value);
+                    let message = format!("`{}` is not a path in the repository", path.value);
                     self.at(path.start)(Error::invalid(message))
                 })
         };
@@ -100,7 +100,9 @@ impl Checker<'_> {
         if let Some(Placed { value: name, start }) = &git.signing_key
             && !keys.iter().any(|key| key.name == *name)
         {
-            return Err(self.at(*start)(Error::invalid(format!("`signingKeys` has no key `{name}`"))));
+            return Err(self.at(*start)(Error::invalid(format!(
+                "unknown key `{name}`: not in `signingKeys`"
+            ))));
         }
         if let Some(Placed { value: text, start }) = &git.push_branch {
             BranchTemplate::parse("pushBranch", text).map_err(|error| self.within(*start, error))?;
@@ -124,7 +126,7 @@ impl Checker<'_> {
         if let Some(Placed { value: name, start }) = &request.forge {
             let known = file::forge_names();
             if !known.contains(name) {
-                let error = Error::invalid(format!("there is no forge `{name}`"));
+                let error = Error::invalid(format!("unknown forge `{name}`"));
                 return Err(self.at(*start)(error.hint(format!("there are {}", known.join(", ")))));
             }
         }
@@ -182,7 +184,7 @@ impl Checker<'_> {
         let (mut work, mut names) = (Vec::new(), HashSet::new());
         for Placed { value: update, start } in updates {
             if update.images.is_empty() {
-                return Err(self.at(*start)(Error::invalid("there are no images to update")));
+                return Err(self.at(*start)(Error::invalid("no images to update")));
             }
             let interval = update.interval.as_ref().map(|interval| self.interval(interval)).transpose()?;
             for image in &update.images {
@@ -218,7 +220,8 @@ impl Checker<'_> {
         let Placed { value: text, start: image_start } = &value.image;
         let reference: Reference = text.parse().map_err(|error| self.at(*image_start)(Error::from(error)))?;
         if reference.digest().is_some() {
-            let error = Error::invalid(format!("`{text}` has a digest, which no update could change"));
+            let error =
+                Error::invalid(format!("`{text}` is pinned by digest, and no update changes a digest"));
             return Err(self.at(*image_start)(error));
         }
         let criteria = match value.policy.as_ref().or(update.policy.as_ref()) {
@@ -227,12 +230,11 @@ impl Checker<'_> {
         };
         let targets = value.targets.as_deref().unwrap_or(&update.targets);
         if targets.is_empty() {
-            let error = Error::invalid(format!("`{text}` is written nowhere"));
+            let error = Error::invalid(format!("`{text}` has no target to write to"));
             return Err(self.at(*start)(error.hint("give it or its update `targets`")));
         }
         if value.keep_digest && !value.pin_digest {
-            let error =
-                Error::invalid("`keepDigest` goes with `pinDigest`, without which no digest is written");
+            let error = Error::invalid("`keepDigest` requires `pinDigest`");
             return Err(self.at(*start)(error));
         }
         if value.keep_digest && criteria.strategy == "digest" {
@@ -276,9 +278,7 @@ impl Checker<'_> {
         let spot = spot(value);
         let Some(kind) = TARGETS.iter().find(|kind| kind.name == value.kind) else {
             let known = TARGETS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
-            return Err(
-                refuse(format!("there is no target `{}`", value.kind)).hint(format!("there are {known}"))
-            );
+            return Err(refuse(format!("unknown target `{}`", value.kind)).hint(format!("there are {known}")));
         };
         let has_paths = spot.paths != SpotPaths::default();
         match kind.options {
@@ -286,7 +286,7 @@ impl Checker<'_> {
                 return Err(refuse(format!("`{}` needs `tagPath` or another path", kind.name)));
             }
             Options::None | Options::Policy if has_paths => {
-                return Err(refuse(format!("`{}` has no paths within the file", kind.name)));
+                return Err(refuse(format!("`{}` does not take paths within the file", kind.name)));
             }
             Options::Policy if spot.policy.is_none() => {
                 return Err(refuse(format!("`{}` needs a `policy`, as `NAMESPACE:NAME`", kind.name)));
@@ -301,7 +301,7 @@ impl Checker<'_> {
         }
         let leads_out = |path: &str| path.starts_with('/') || path.split('/').any(|part| part == "..");
         if spot.path.is_empty() || leads_out(&spot.path) {
-            return Err(refuse(format!("`{}` is no path within the repository", spot.path)));
+            return Err(refuse(format!("`{}` is not a path in the repository", spot.path)));
         }
         Ok(spot)
     }

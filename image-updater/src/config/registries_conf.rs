@@ -147,7 +147,7 @@ impl RegistriesConf {
     fn known(&self, entry: Entry) -> Result<Known> {
         let Placed { value: api, start } = &entry.api_url;
         let host = host(api).ok_or_else(|| {
-            let error = Error::invalid("`api_url` is no address of a registry");
+            let error = Error::invalid("`api_url` must be the URL of a registry");
             self.at(*start, error.hint("write it as `https://host` or `http://host`"))
         })?;
         self.check(&entry)?;
@@ -175,7 +175,7 @@ impl RegistriesConf {
         if let Some(Placed { value: mode, start }) = &entry.tagsortmode
             && !TAG_SORT_MODES.contains(&mode.to_lowercase().as_str())
         {
-            let error = Error::invalid(format!("there is no `tagsortmode` `{mode}`"));
+            let error = Error::invalid(format!("unknown `tagsortmode` `{mode}`"));
             return Err(self.at(*start, error.hint("there are latest-first, latest-last and none")));
         }
         match &entry.limit {
@@ -241,7 +241,7 @@ fn source(text: &str) -> Result<Option<Credentials>> {
         "env" => Credentials::Env(value.to_owned()),
         "ext" if value.starts_with('/') => Credentials::Command(vec![value.to_owned()]),
         "ext" => {
-            let error = Error::invalid("the program of an `ext` source has no absolute path");
+            let error = Error::invalid("the program of an `ext` source must be an absolute path");
             return Err(error.hint("write it as `ext:/PATH/TO/PROGRAM`"));
         }
         "pullsecret" => {
@@ -253,7 +253,7 @@ fn source(text: &str) -> Result<Option<Credentials>> {
 }
 
 fn malformed() -> Error {
-    let error = Error::invalid("this is no source of credentials");
+    let error = Error::invalid("invalid credentials source");
     error.hint(
         "write `env:NAME` or `ext:/PROGRAM`, with `REGISTRY=` before it if need be; \
          in a cluster also `secret:NAMESPACE/NAME#FIELD` or `pullsecret:NAMESPACE/NAME`",
@@ -401,19 +401,23 @@ mod tests {
             ("registry: []\n".to_owned(), "1:1", "unknown field `registry`"),
             ("registries:\n- api_url: https://a.test\n".to_owned(), "2:3", "missing field `name`"),
             ("registries:\n- name: a\n".to_owned(), "2:3", "missing field `api_url`"),
-            ("registries:\n- {name: a, api_url: a.test}\n".to_owned(), "2:22", "no address of a registry"),
+            (
+                "registries:\n- {name: a, api_url: a.test}\n".to_owned(),
+                "2:22",
+                "must be the URL of a registry",
+            ),
             (
                 "registries:\n- {name: a, api_url: 'https://u:p@a'}\n".to_owned(),
                 "2:22",
-                "no address of a registry",
+                "must be the URL of a registry",
             ),
             (one("token: x"), "2:40", "unknown field `token`"),
             (one("limit: 0"), "2:47", "above 0"),
             (one("limit: -1"), "2:47", "integer `-1`"),
             (one("insecure: maybe"), "2:50", "expected true or false"),
-            (one("tagsortmode: newest"), "2:53", "no `tagsortmode` `newest`"),
+            (one("tagsortmode: newest"), "2:53", "unknown `tagsortmode` `newest`"),
             (one("credsexpire: 5"), "2:53", "a unit is missing"),
-            (one("credentials: 'ci:s3cret'"), "2:53", "no source of credentials"),
+            (one("credentials: 'ci:s3cret'"), "2:53", "invalid credentials source"),
             (one("prefix: a}\n- {name: b, api_url: 'https://b.test', prefix: a"), "3:3", "same prefix"),
             (
                 one("prefix: a, default: on}\n- {name: b, api_url: 'https://b.test', default: y"),

@@ -52,7 +52,7 @@ impl Checker<'_> {
                 Ok(KeyPlace::Text(pem.clone()))
             }
             file::CosignKey::Secret(text) => secret_key(text).ok_or_else(|| {
-                self.at(*start)(Error::invalid(format!("`{text}` is no key of a Secret")))
+                self.at(*start)(Error::invalid(format!("invalid reference `{text}` to a key of a Secret")))
                     .hint("write it as `NAMESPACE/NAME#KEY`")
             }),
         }

@@ -142,7 +142,7 @@ impl Routes for Hearing {
             Err(unread) => {
                 let (outcome, reason) = match unread {
                     Unread::TooLarge => (Outcome::TooLarge, "it is longer than 1 MiB"),
-                    Unread::TooSlow => (Outcome::Malformed, "it did not come to its end in time"),
+                    Unread::TooSlow => (Outcome::Malformed, "it was not received in time"),
                     Unread::Broken => (Outcome::Malformed, "it broke off"),
                 };
                 Err(Refusal { kind: self.receiver.kind_of(head), outcome, reason: Some(reason) })

@@ -102,7 +102,7 @@ impl Health {
         if self.is_ready.load(Ordering::Relaxed) {
             return Page::text(200, "ok\n");
         }
-        Page::text(503, "no round has come to its end yet\n")
+        Page::text(503, "no reconcile has finished yet\n")
     }
 }
 
@@ -136,13 +136,13 @@ mod tests {
         let (health, is_seen) = (Health::new(Instant::now()), Arc::new(AtomicBool::new(false)));
         let seen = Arc::clone(&is_seen);
         health.depend_on(move || match seen.load(Ordering::Relaxed) {
-            true => Ok("stands by".to_owned()),
+            true => Ok("is a standby".to_owned()),
             false => Err("nothing was seen yet".to_owned()),
         });
         health.complete();
         assert_eq!(health.ready(), Page::text(503, "nothing was seen yet\n"));
         is_seen.store(true, Ordering::Relaxed);
-        assert_eq!(health.ready(), Page::text(200, "ok: stands by\n"));
+        assert_eq!(health.ready(), Page::text(200, "ok: is a standby\n"));
         is_seen.store(false, Ordering::Relaxed);
         assert_eq!((health.ready().status, health.alive(Instant::now()).status), (503, 200));
     }

@@ -97,7 +97,7 @@ pub(super) fn hearing(address: SocketAddr, has_tls: bool, kinds: impl Iterator<I
     };
     info!(%address, tls = has_tls, types = names(proven), "answers /webhook");
     if !believed.is_empty() {
-        warn!(types = names(believed), "whoever sends these is believed: they have no secret");
+        warn!(types = names(believed), "these webhooks are accepted from anyone: no secret is set");
     }
 }
 

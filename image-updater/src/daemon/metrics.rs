@@ -110,14 +110,10 @@ impl Metrics {
         peer.register("images_errors", "Images that failed in a round", self.images_errors.clone());
         peer.register("registry_requests", "Requests to registries", self.registry_requests.clone());
         let failed = self.registry_requests_failed.clone();
-        peer.register(
-            "registry_requests_failed",
-            "Requests that registries did not answer or refused",
-            failed,
-        );
+        peer.register("registry_requests_failed", "Failed or rejected requests to registries", failed);
         let (requests, errors) = (self.api_requests.clone(), self.api_errors.clone());
         peer.register("k8s_api_requests", "Requests to the Kubernetes API", requests);
-        peer.register("k8s_api_errors", "Requests that the Kubernetes API did not answer or refused", errors);
+        peer.register("k8s_api_errors", "Failed or rejected requests to the Kubernetes API", errors);
         let ours = self.registry.sub_registry_with_prefix("image_updater");
         let (leads, lag) = (self.leads.clone(), self.lag.clone());
         ours.register("leader", "Whether this replica is the one that writes", leads);
@@ -130,7 +126,7 @@ impl Metrics {
         ours.register("rounds", "Rounds, by whether they came to their end", self.rounds.clone());
         ours.register("commits", "Commits that were pushed", self.commits.clone());
         let told = self.webhook_requests.clone();
-        ours.register("webhook_requests", "What was told by webhooks, and what became of it", told);
+        ours.register("webhook_requests", "Webhook requests by type and result", told);
         let valid = self.config_valid.clone();
         ours.register("config_valid", "Whether the configuration that is there now could be read", valid);
         let (success, duration) = (self.last_success.clone(), self.round_duration.clone());

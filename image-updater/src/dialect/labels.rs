@@ -51,7 +51,7 @@ impl LabelSelector {
             let wants_values = matches!(value.operator, Operator::In | Operator::NotIn);
             match (wants_values, value.values.is_empty()) {
                 (true, true) => Some((*start, "`In` and `NotIn` need `values`")),
-                (false, false) => Some((*start, "`Exists` and `DoesNotExist` have no `values`")),
+                (false, false) => Some((*start, "`Exists` and `DoesNotExist` do not take `values`")),
                 _ => None,
             }
         })

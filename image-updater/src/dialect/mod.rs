@@ -336,7 +336,7 @@ spec:
                 ErrorKind::Denied,
                 "the Secret `other/quay` is not in the namespace `argocd`",
             ),
-            ("ci:s3cret", ErrorKind::Invalid, "this is no source of credentials"),
+            ("ci:s3cret", ErrorKind::Invalid, "invalid credentials source"),
         ] {
             let found = claimed(text);
             let fault = found.faults.first().unwrap();

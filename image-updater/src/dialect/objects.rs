@@ -38,7 +38,7 @@ pub(super) fn collect(files: &[(String, String)], signs: &[&str], found: &mut Fo
                 }
             }
             Err(error) if is_template => {
-                let message = format!("a template is passed over: it is no YAML, {}", error.message());
+                let message = format!("ignored a template that is not valid YAML: {}", error.message());
                 found.warnings.push(replaced(&error, message));
             }
             Err(error) => found.faults.push(error),
@@ -118,7 +118,7 @@ impl Object {
     /// Its `spec`, strictly.
     pub(super) fn spec<T: DeserializeOwned>(&self) -> Result<Placed<T>> {
         let Some(spec) = self.root.get("spec") else {
-            return Err(Error::invalid(format!("{} has no `spec`", self.title())).at(self.place()));
+            return Err(Error::invalid(format!("{} lacks `spec`", self.title())).at(self.place()));
         };
         Ok(self.text.read_node(spec)?)
     }

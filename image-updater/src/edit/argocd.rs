@@ -146,7 +146,7 @@ impl<'f> Sources<'f> {
             }
             let at = entry.span.start as usize;
             let Some(value) = self.below(entry, &["value"])? else {
-                return Err(self.source.refuse(format!("the {what} `{name}` has no value"), at));
+                return Err(self.source.refuse(format!("the {what} `{name}` lacks a value"), at));
             };
             if found.replace((entry, value)).is_some() {
                 return Err(self.source.refuse(format!("the {what} `{name}` is there twice"), at));

@@ -18,7 +18,7 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
         nodes.extend(sources_of(&sources, &document.root)?);
     }
     if nodes.is_empty() && request.insists {
-        return Err(source.refuse("there is no Application with a source", 0));
+        return Err(source.refuse("no Application with a source found", 0));
     }
     let has_paths = request.paths.count() > 0;
     let is_edited =
@@ -71,7 +71,8 @@ fn edit_values<'f>(sources: &mut Sources<'f>, nodes: &[&'f Node]) -> Result<bool
             None => return Ok(true),
             Some(_) if missing.len() == wanted => {}
             Some((path, _)) => {
-                let message = format!("`{}` is no Helm parameter and not in `valuesObject`", path.as_str());
+                let message =
+                    format!("`{}` is neither a Helm parameter nor in `valuesObject`", path.as_str());
                 return Err(sources.source.refuse(message, node.span.start as usize));
             }
         }
@@ -185,7 +186,7 @@ mod tests {
             &[(
                 "a:v2",
                 &app("    helm: {parameters: [{name: image.tag, value: y}]}\n"),
-                "`image.repository` is no Helm parameter",
+                "`image.repository` is neither a Helm parameter",
             )],
         );
     }

@@ -219,9 +219,9 @@ mod tests {
             "helmvalues",
             &[("spec", "extra[1].image")],
             &[
-                ("a:v2", "extra:\n- image: a:v1\n", "there is no item `[1]`"),
-                ("a:v2", "other: 1\n", "there is no key `extra`"),
-                ("a:v2", "extra: text\n", "`[1]` is sought in what is no list"),
+                ("a:v2", "extra:\n- image: a:v1\n", "no item `[1]`"),
+                ("a:v2", "other: 1\n", "missing key `extra`"),
+                ("a:v2", "extra: text\n", "cannot find `[1]`: its parent is not a list"),
             ],
         );
         let tag = [("tag", "i.tag")];
@@ -229,7 +229,7 @@ mod tests {
             "helmvalues",
             &tag,
             &[
-                ("a:v2", "i: text\n", "is sought in a value that is no mapping"),
+                ("a:v2", "i: text\n", "its parent is not a mapping"),
                 ("a:v2", "a: 1\n---\nb: 1\n", "several documents"),
                 ("a:v2", "x: &x {}\ni: *x\n", "goes through the alias `*x`"),
             ],
@@ -242,7 +242,7 @@ mod tests {
             "helmvalues",
             &[("tag", "i.t"), ("create", "no")],
             &[
-                ("a:v2", "i: {r: x}\n", "`i.t`: there is no key `t`"),
+                ("a:v2", "i: {r: x}\n", "`i.t`: missing key `t`"),
                 ("a:v2", "i: {t: |\n x\n}", "not YAML"),
                 ("a:v2", "i:\n  t: |\n    v2\n", "`i.t`: the value is a block scalar"),
                 ("a:v2", "x: &x v2\ni: {t: *x}\n", "`i.t`: the value is the alias `*x`"),

@@ -136,7 +136,7 @@ fn no_match(source: &Source<'_>, version: &Version, images: &[&Image<'_>]) -> di
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
-        return refusal.hint("the file has no containers");
+        return refusal.hint("the file does not contain any containers");
     }
     let more = if names.len() > OFFERED { ", …" } else { "" };
     names.truncate(OFFERED);

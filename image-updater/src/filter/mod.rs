@@ -101,7 +101,7 @@ impl Filters {
             return Ok(None);
         }
         let tag = tag.ok_or_else(|| {
-            let error = Error::invalid("`update-from` does not know which tag runs: there is no current tag");
+            let error = Error::invalid("`update-from` requires a current tag");
             error.hint("give the tag that runs, as `current` or with the image")
         })?;
         let updatable = &self.updatable;
@@ -125,7 +125,7 @@ impl Filters {
         }
         let there = tag.known_platforms().ok_or_else(|| Refusal::unknown(tag, Lack::Platforms))?;
         match self.platforms.iter().find(|wanted| !there.iter().any(|there| there.satisfies(wanted))) {
-            Some(missing) => Refusal::dropped("platforms", format!("has no platform `{missing}`")),
+            Some(missing) => Refusal::dropped("platforms", format!("lacks the platform `{missing}`")),
             None => Ok(()),
         }
     }
@@ -166,7 +166,10 @@ mod tests {
         let mut tag = Tag::named("a");
         assert_eq!(filters.platforms(&tag), Err(Refusal::unknown(&tag, Lack::Platforms)));
         tag.platforms = Some(platforms(&["linux/amd64"]));
-        assert_eq!(filters.platforms(&tag), Refusal::dropped("platforms", "has no platform `linux/arm64`"));
+        assert_eq!(
+            filters.platforms(&tag),
+            Refusal::dropped("platforms", "lacks the platform `linux/arm64`")
+        );
         tag.platforms = Some(platforms(&["linux/arm64/v8", "linux/amd64"]));
         assert_eq!(filters.platforms(&tag), Ok(()));
     }

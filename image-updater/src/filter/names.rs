@@ -28,7 +28,7 @@ impl Allow {
         let expression = match text {
             None | Some("any") => return Ok(Self(None)),
             Some(text) => text.strip_prefix(REGEXP).ok_or_else(|| {
-                let error = Error::invalid(format!("`{text}` says nothing about which tags are allowed"));
+                let error = Error::invalid(format!("`{text}` does not restrict the allowed tags"));
                 error.hint(format!("write `any`, or an expression as `{REGEXP}^v1`"))
             })?,
         };
@@ -67,7 +67,7 @@ impl Pattern {
         };
         // Any text will do: faults are looked for in all of a pattern.
         if glob::matches(glob, "").is_err() {
-            let error = Error::invalid(format!("`{glob}` is no glob"));
+            let error = Error::invalid(format!("invalid glob `{glob}`"));
             return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
         }
         Ok(Self::Glob(glob.clone()))
@@ -104,8 +104,8 @@ fn unblanked(expression: &str) -> Result<Regex> {
 /// Compiles an expression in Go's syntax.
 pub(super) fn compile(expression: &str) -> Result<Regex> {
     Regex::new(expression).map_err(|error| {
-        let error = Error::invalid(format!("`{expression}` is no expression: {error}"));
-        error.hint("the syntax is RE2's, which has no look-around and no back-references")
+        let error = Error::invalid(format!("invalid regular expression `{expression}`: {error}"));
+        error.hint("use RE2 syntax: look-around and back-references are not supported")
     })
 }
 

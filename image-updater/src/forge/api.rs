@@ -82,7 +82,7 @@ impl Api {
                 Certificate::from_pem_bundle(pem).map_err(|error| invalid(innermost(&error)))?;
             // Text that is no PEM at all is a bundle of none.
             if authorities.is_empty() {
-                return Err(invalid("the file of certificates to trust has none".to_owned()));
+                return Err(invalid("the file of trusted certificates does not contain any".to_owned()));
             }
             builder = builder.tls_certs_merge(authorities);
         }
@@ -168,7 +168,7 @@ impl Api {
             }
             let target = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let Some(target) = target.and_then(|target| url.join(target).ok()) else {
-                return Err(Error::new(ErrorKind::Protocol, format!("{doing}: a redirect leads nowhere")));
+                return Err(Error::new(ErrorKind::Protocol, format!("{doing}: a redirect without a target")));
             };
             if target.origin() != url.origin() {
                 let host = target.host_str().unwrap_or("another host").to_owned();
@@ -196,11 +196,8 @@ impl Api {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
         request.send().map_err(|error| {
-            let reason = if error.is_timeout() {
-                format!("there is no answer within {TIMEOUT:?}")
-            } else {
-                innermost(&error)
-            };
+            let reason =
+                if error.is_timeout() { format!("no answer within {TIMEOUT:?}") } else { innermost(&error) };
             Error::new(ErrorKind::Unavailable, self.safe(&format!("{doing}: {reason}")))
         })
     }
@@ -238,9 +235,7 @@ impl Api {
             StatusCode::FORBIDDEN => {
                 (ErrorKind::Denied, "the token may not do this: look at its permissions")
             }
-            StatusCode::NOT_FOUND => {
-                (ErrorKind::NotFound, "there is no such repository, or the token may not see it")
-            }
+            StatusCode::NOT_FOUND => (ErrorKind::NotFound, "no such repository, or the token cannot read it"),
             status if status.is_client_error() => {
                 (ErrorKind::Invalid, "look at branches, labels and reviewers")
             }

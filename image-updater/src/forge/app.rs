@@ -82,7 +82,7 @@ impl App {
         let path = ["app", "installations", &installation, "access_tokens"];
         let answer: Answer = api.ask(api.write("give the App a token", Method::POST, &path, json!({})))?;
         let expires = answer.expires_at.parse().map_err(|_| {
-            Error::new(ErrorKind::Protocol, "GitHub does not say until when the token of the App is good")
+            Error::new(ErrorKind::Protocol, "GitHub did not report when the token of the App expires")
         })?;
         Ok(AppToken { token: Secret::new(answer.token), expires })
     }

@@ -54,7 +54,7 @@ pub(super) fn ask_reviewers(at: &Repository<'_>, number: u64, reviewers: &[Strin
     let (people, teams) = people_and_teams(reviewers);
     let path = ["pulls", &number.to_string(), "requested_reviewers"];
     let body = json!({"reviewers": people, "team_reviewers": teams});
-    tell(at, "ask for a review", Method::POST, &path, body)
+    tell(at, "request a review", Method::POST, &path, body)
 }
 
 /// Writes a comment.

@@ -170,7 +170,7 @@ fn the_registry_is_asked_about_the_best_candidates_until_one_suits() {
         let verdict = decision.decisions.iter().find(|verdict| verdict.tag == tag).unwrap();
         (verdict.verdict.as_str(), verdict.reason.as_str())
     };
-    assert_eq!(reason("1.4.0"), ("dropped", "has no platform `linux/arm64`"));
+    assert_eq!(reason("1.4.0"), ("dropped", "lacks the platform `linux/arm64`"));
     let unasked = "lower than `1.2.0`, and the registry was not asked more about it";
     assert_eq!(reason("1.1.0"), ("kept", unasked));
 
@@ -350,7 +350,7 @@ fn a_watched_tag_is_gone_when_the_list_says_so_too() {
     };
     assert_eq!(chosen(watch(&Server::start([list(&["prod"])]))), None);
     for (answers, message) in
-        [(vec![], "no such repository"), (vec![list(&["dev"])], "there is no such tag or manifest")]
+        [(vec![], "no such repository"), (vec![list(&["dev"])], "no such tag or manifest")]
     {
         let error = watch(&Server::start(answers)).unwrap_err();
         assert!(error.message().contains(message), "{error}");

@@ -107,7 +107,7 @@ impl Policy for Calver {
 impl Calver {
     fn parse(format: &str) -> Result<Self> {
         let refuse = |why: String| {
-            let error = Error::invalid(format!("`{format}` is no calendar format: {why}"));
+            let error = Error::invalid(format!("invalid calendar format `{format}`: {why}"));
             error.hint(
                 "write it with fields such as `YYYY`, `0M` or `MICRO`, and `[…]` around what may be missing",
             )
@@ -128,11 +128,11 @@ impl Calver {
                 expression.push('(');
                 fields.push(Field::Presence);
             } else if character == ']' {
-                open = open.checked_sub(1).ok_or_else(|| refuse("a `]` has no `[`".to_owned()))?;
+                open = open.checked_sub(1).ok_or_else(|| refuse("a `]` lacks `[`".to_owned()))?;
                 expression.push_str(")?");
             } else if character.is_uppercase() {
                 let name: String = rest.chars().take_while(|character| character.is_alphanumeric()).collect();
-                return Err(refuse(format!("there is no field `{name}`")));
+                return Err(refuse(format!("unknown field `{name}`")));
             } else {
                 let literal = goregex::quote_meta(character.to_string().as_bytes());
                 expression.push_str(&String::from_utf8_lossy(&literal));
@@ -143,7 +143,7 @@ impl Calver {
             return Err(refuse("a `[` is not closed".to_owned()));
         }
         if fields.iter().all(|field| *field == Field::Presence) {
-            return Err(refuse("it has no field".to_owned()));
+            return Err(refuse("it does not contain any field".to_owned()));
         }
         expression.push('$');
         let expression = Regex::new(&expression).map_err(|error| refuse(error.to_string()))?;

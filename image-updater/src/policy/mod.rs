@@ -138,7 +138,7 @@ impl Candidate<'_> {
         if *self.value == *self.tag.name {
             Refusal::dropped(rule, format!("no {what}"))
         } else {
-            Refusal::dropped(rule, format!("its extract `{}` is no {what}", self.value))
+            Refusal::dropped(rule, format!("its extract `{}` is not a valid {what}", self.value))
         }
     }
 }
@@ -209,7 +209,7 @@ pub(crate) fn build(criteria: &Criteria) -> Result<Box<dyn Chooser>> {
 }
 
 fn unknown(name: &str) -> Error {
-    let error = Error::invalid(format!("there is no strategy `{name}`"));
+    let error = Error::invalid(format!("unknown strategy `{name}`"));
     match OTHER_NAMES.iter().find(|(other, _)| *other == name) {
         Some((_, ours)) => error.hint(format!("it is `{ours}` here")),
         None => error.hint(format!("there are {}", names().collect::<Vec<_>>().join(", "))),

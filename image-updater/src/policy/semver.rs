@@ -87,8 +87,8 @@ impl Policy for Semver {
         let current = running.value.as_deref().and_then(|value| self.read(value).ok());
         let needed = |option: &str, what: &str| {
             let why = match running.tag {
-                Some(tag) => format!("the current tag `{tag}` is no version"),
-                None => "there is no current tag".to_owned(),
+                Some(tag) => format!("the current tag `{tag}` is not a version"),
+                None => "the current tag is unknown".to_owned(),
             };
             let error = Error::invalid(format!("`{option}` does not know {what}: {why}"));
             error.hint("give the tag that runs, as `current` or with the image")
@@ -116,7 +116,7 @@ impl Policy for Semver {
         if rank.suffix != self.suffix {
             let reason = match (rank.suffix.as_str(), self.suffix.as_str()) {
                 ("", kept) => format!("no suffix `{kept}`"),
-                (own, "") => format!("suffix `{own}`, and the current tag has none"),
+                (own, "") => format!("suffix `{own}`, unlike the current tag"),
                 (own, kept) => format!("suffix `{own}`, not `{kept}`"),
             };
             return Refusal::dropped(option::KEEP_SUFFIX, reason);
@@ -153,7 +153,7 @@ impl Policy for Semver {
         if by_parts.is_ne() {
             (by_parts, "it has more parts")
         } else if by_v.is_ne() {
-            (by_v, "it has no `v`")
+            (by_v, "it lacks the prefix `v`")
         } else if first.value == second.value {
             (names, "it is the last in byte order")
         } else {
@@ -232,7 +232,7 @@ pub(crate) fn version(value: &str, keeps_suffix: bool) -> Option<Version> {
 /// If it is none.
 pub(crate) fn constraints(text: &str) -> Result<Constraints> {
     Constraints::parse(text).map_err(|error| {
-        let error = Error::invalid(format!("`{text}` is no constraint on versions: {error}"));
+        let error = Error::invalid(format!("invalid version constraint `{text}`: {error}"));
         error.hint("write `^1.2`, `~1.2.3`, `1.x`, `>=1.2 <3` or several with `||` between them")
     })
 }

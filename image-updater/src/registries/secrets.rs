@@ -103,7 +103,7 @@ impl Secrets {
     pub(super) fn proxy(&self, id: &Named) -> Result<Proxy> {
         let kept = self.required(id)?;
         let address = kept.text("address").map(str::trim).filter(|address| !address.is_empty());
-        let address = address.ok_or_else(|| unusable(id, "it has no `address`"))?.to_owned();
+        let address = address.ok_or_else(|| unusable(id, "it lacks `address`"))?.to_owned();
         let account = match (kept.text("username"), kept.text("password")) {
             (Some(user), password) => Some((user.to_owned(), Secret::from(password.unwrap_or_default()))),
             (None, Some(_)) => return Err(unusable(id, "it has `password` without `username`")),
@@ -183,7 +183,7 @@ impl CredentialSource for SecretSource {
             SecretReference::ServiceAccount(id) => self.of_account(id)?.find_all(registry, repository),
             SecretReference::Secret(SecretKey { secret, key }) => {
                 let kept = read(secret)?;
-                let text = kept.text(key).ok_or_else(|| self.missing("it has no such key"))?;
+                let text = kept.text(key).ok_or_else(|| self.missing("it lacks that key"))?;
                 let credential = Credential::parse(text);
                 credential.map(|found| vec![found]).ok_or_else(|| self.missing("it holds no `user:password`"))
             }
@@ -340,9 +340,9 @@ mod tests {
             ),
             (
                 SecretReference::PullSecret(named("damaged")),
-                "`Secret ns/damaged#.dockerconfigjson`: it is no configuration",
+                "`Secret ns/damaged#.dockerconfigjson`: invalid Docker configuration",
             ),
-            (key("plain", "none"), "`Secret ns/plain#none`: it has no such key"),
+            (key("plain", "none"), "`Secret ns/plain#none`: it lacks that key"),
             (key("plain", "other"), "`Secret ns/plain#other`: it holds no `user:password`"),
             (SecretReference::ServiceAccount(named("none")), "`ServiceAccount ns/none`: it does not exist"),
         ] {
@@ -355,7 +355,7 @@ mod tests {
             (secrets.tls(&named("tls")).map(drop), "it has `tls.crt` without `tls.key`"),
             (secrets.tls(&named("json")).map(drop), "it has neither `ca.crt` nor"),
             (secrets.tls(&named("gone")).map(drop), "`ns/gone` cannot be used: it does not exist"),
-            (secrets.proxy(&named("proxy")).map(drop), "it has no `address`"),
+            (secrets.proxy(&named("proxy")).map(drop), "it lacks `address`"),
         ] {
             let error = outcome.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Credentials);

@@ -97,7 +97,7 @@ impl<'b> Sought<'b> {
                     Ok(Some(text)) => text,
                     Ok(None) if target.creates_file && spot.creates => "",
                     Ok(None) if update.running == Running::Nothing => continue,
-                    Ok(None) => return Err(Error::invalid(format!("there is no file `{path}`"))),
+                    Ok(None) => return Err(Error::invalid(format!("the file `{path}` does not exist"))),
                     Err(error) => return Err(texts.hinted(error, target, &path)),
                 };
                 let standing = edit::current(target, &Source { path: &path, text }, &request)?;
@@ -144,10 +144,7 @@ impl<'b> Sought<'b> {
         is_idle.then(|| {
             let places: Vec<String> =
                 self.update.spots.iter().map(|spot| format!("`{}`", spot.path)).collect();
-            format!(
-                "it does not run and does not stand in {}; `forceUpdate` has it written",
-                places.join(", ")
-            )
+            format!("it does not run and is not in {}; set `forceUpdate` to write it", places.join(", "))
         })
     }
 
@@ -252,7 +249,7 @@ impl<'b> Sought<'b> {
             match (place.target.edit)(&Source { path: &place.path, text: old }, &request)? {
                 edit::Outcome::NotThere if is_pattern(&place.spot.path) => {}
                 edit::Outcome::NotThere => {
-                    let message = format!("`{}` has no place for `{}`", place.path, self.update.image);
+                    let message = format!("`{}` does not contain `{}`", place.path, self.update.image);
                     return Err(Error::invalid(message)
                         .hint("check the target, or let it be made with `create: true`"));
                 }
@@ -276,13 +273,13 @@ impl<'b> Sought<'b> {
             return Ok(edits);
         }
         let spots: Vec<String> = self.update.spots.iter().map(|spot| format!("`{}`", spot.path)).collect();
-        Err(Error::invalid(format!("`{}` is nowhere in {}", self.update.image, spots.join(", "))))
+        Err(Error::invalid(format!("`{}` not found in {}", self.update.image, spots.join(", "))))
     }
 }
 
 fn request(spot: &Spot, version: &Version) -> Result<(&'static Target, Request)> {
     let target = TARGETS.iter().find(|target| target.name == spot.kind);
-    let target = target.ok_or_else(|| Error::invalid(format!("there is no target `{}`", spot.kind)))?;
+    let target = target.ok_or_else(|| Error::invalid(format!("unknown target `{}`", spot.kind)))?;
     let path = |text: &Option<String>| -> Result<Option<yamledit::Path>> {
         let parsed = text.as_deref().map(yamledit::Path::parse).transpose();
         parsed.map_err(|error| Error::invalid(error.message()))

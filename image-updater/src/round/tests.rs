@@ -125,7 +125,7 @@ fn a_pattern_is_every_file_that_has_the_image() {
     ];
     assert_eq!(texts(&plan(updates, &files)), [("apps/a/pod.yaml", &*pod("r.test/shop:2.0.0"))]);
     let nowhere = plan(updates, &[("pod.yaml", &shop)]);
-    fails(&nowhere, 0, "c.yaml:4:12", "`r.test/shop` is nowhere in `apps/*/pod.yaml`");
+    fails(&nowhere, 0, "c.yaml:4:12", "`r.test/shop` not found in `apps/*/pod.yaml`");
 }
 
 #[test]
@@ -135,12 +135,12 @@ fn files_and_places_that_are_missing_are_named_or_made() {
             "- images: [{{image: r.test/shop}}]\n  targets: [{{kind: kustomization, path: k.yaml{more}}}]\n"
         )
     };
-    fails(&plan(&kustomization(""), &[]), 0, "c.yaml:4:12", "there is no file `k.yaml`");
+    fails(&plan(&kustomization(""), &[]), 0, "c.yaml:4:12", "the file `k.yaml` does not exist");
     fails(
         &plan(&kustomization(""), &[("k.yaml", "resources: []\n")]),
         0,
         "",
-        "has no place for `r.test/shop`",
+        "does not contain `r.test/shop`",
     );
     let made = plan(&kustomization(", create: true"), &[("k.yaml", "resources: []\n")]);
     assert_eq!(texts(&made), [("k.yaml", "resources: []\nimages:\n- name: r.test/shop\n  newTag: 2.0.0\n")]);
@@ -161,7 +161,7 @@ fn places_at_different_versions_are_brought_together_where_one_tag_is_for_all() 
     // Of two that are told apart by what they are at, none is written.
     let files = [("v.yaml", "a: 1.0.0\nb: 2.0.0\n")];
     let apart = plan(&both("semverConstraint: 1.x"), &files);
-    fails(&apart, 0, "c.yaml:4:12", "`1.1.0` where `1.0.0` stands and none where `2.0.0` stands");
+    fails(&apart, 0, "c.yaml:4:12", "`1.1.0` for `1.0.0` and none for `2.0.0`");
     assert!(apart.texts.is_empty());
 }
 

@@ -36,7 +36,7 @@ fn misread(error: &serde_json::Error, text: &str, path: &str) -> Error {
     let place = Location::at_line(path, text, line.max(1), column);
     Error::invalid(format!("cannot read the list of tags: {message}"))
         .at(place)
-        .hint("it is a JSON list of tags: texts, or objects with `tag`, `created`, `digest`, `platforms`, `children`")
+        .hint("expected a JSON list of tags: strings, or objects with `tag`, `created`, `digest`, `platforms`, `children`")
 }
 
 struct List(Vec<Tag>);
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Item {
             type Value = Item;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a tag: a text or an object")
+                f.write_str("a tag: a string or an object")
             }
 
             fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Item, E> {
@@ -139,14 +139,17 @@ fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> 
 }
 
 fn checked_name<E: serde::de::Error>(name: &str) -> Result<String, E> {
-    if is_tag(name) { Ok(name.to_owned()) } else { Err(E::custom(format_args!("`{name}` is no tag"))) }
+    if is_tag(name) { Ok(name.to_owned()) } else { Err(E::custom(format_args!("invalid tag `{name}`"))) }
 }
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty());
     let parse = |text: String| {
-        text.parse()
-            .map_err(|_| D::Error::custom(format_args!("`{text}` is no time such as `2024-05-01T12:00:00Z`")))
+        text.parse().map_err(|_| {
+            D::Error::custom(format_args!(
+                "invalid time `{text}`: expected a time such as `2024-05-01T12:00:00Z`"
+            ))
+        })
     };
     text.map(parse).transpose()
 }
@@ -186,14 +189,14 @@ mod tests {
     fn what_is_no_list_of_tags_is_refused() {
         for (text, message) in [
             ("{}", "a list of tags"),
-            ("[1]", "a text or an object"),
-            (r#"["ü"]"#, "`ü` is no tag"),
+            ("[1]", "a string or an object"),
+            (r#"["ü"]"#, "invalid tag `ü`"),
             (r#"["a", "a"]"#, "`a` is there twice"),
             (r#"[{"tag": "a", "create": ""}]"#, "unknown field `create`"),
             (r#"[{"created": ""}]"#, "missing field `tag`"),
-            (r#"[{"tag": "a", "created": "today"}]"#, "`today` is no time"),
-            (r#"[{"tag": "a", "digest": "sha256:1"}]"#, "`sha256:1` is no digest"),
-            (r#"[{"tag": "a", "platforms": ["linux"]}]"#, "`linux` is no platform"),
+            (r#"[{"tag": "a", "created": "today"}]"#, "invalid time `today`"),
+            (r#"[{"tag": "a", "digest": "sha256:1"}]"#, "invalid digest `sha256:1`"),
+            (r#"[{"tag": "a", "platforms": ["linux"]}]"#, "invalid platform `linux`"),
             (r#"[{"tag": "a", "tag": "b"}]"#, "duplicate field `tag`"),
             (r#"["a""#, "EOF"),
             (r#"["a"] x"#, "trailing"),

@@ -32,7 +32,7 @@ fn read(letter: &Letter<'_>) -> Read {
             subject: letter.header("ce-subject"),
             data: *letter,
         },
-        (None, None) => return Err(Malformed("it has no `specversion`")),
+        (None, None) => return Err(Malformed("it lacks `specversion`")),
     };
     event.read()
 }
@@ -46,7 +46,7 @@ struct Event<'e> {
 
 impl Event<'_> {
     fn read(&self) -> Read {
-        let kind = self.kind.ok_or(Malformed("it has no type"))?.to_ascii_lowercase();
+        let kind = self.kind.ok_or(Malformed("it lacks a type"))?.to_ascii_lowercase();
         let is_deletion = kind.contains("delete");
         let is_of_image = kind.contains("container") || kind.contains("image");
         if is_deletion || !(kind.starts_with("com.amazon.ecr.") || is_of_image) {

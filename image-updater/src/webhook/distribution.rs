@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
 
 fn read(letter: &Letter<'_>) -> Read {
     if letter.body.get("events").is_none_or(|events| !events.is_array()) {
-        return Err(Malformed("it has no list of `events`"));
+        return Err(Malformed("it lacks a list of `events`"));
     }
     // Whatever is read is told, too, and so is every layer: only a tag that is written counts.
     let mut all = BTreeSet::new();

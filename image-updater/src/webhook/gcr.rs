@@ -21,7 +21,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn read(letter: &Letter<'_>) -> Read {
-    let data = letter.text("/message/data").ok_or(Malformed("it has no message"))?;
+    let data = letter.text("/message/data").ok_or(Malformed("it lacks a message"))?;
     let data = STANDARD.decode(data).map_err(|_| Malformed("its message is not in base64"))?;
     let data: Value = serde_json::from_slice(&data).map_err(|_| Malformed("its message is not JSON"))?;
     let message = letter.with_body(&data);

@@ -21,6 +21,6 @@ fn read(letter: &Letter<'_>) -> Read {
     match letter.text("/object_kind").or_else(|| letter.text("/event_name")) {
         Some("push") => push(letter, "/project", &ADDRESSES),
         Some(_) => Ok(News::Nothing),
-        None => Err(Malformed("it has no `object_kind`")),
+        None => Err(Malformed("it lacks `object_kind`")),
     }
 }

@@ -17,7 +17,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn read(letter: &Letter<'_>) -> Read {
-    let data = match letter.text("/type").ok_or(Malformed("it has no type"))? {
+    let data = match letter.text("/type").ok_or(Malformed("it lacks a type"))? {
         "PUSH_ARTIFACT" => "/event_data",
         "harbor.artifact.pushed" => "/data",
         _ => return Ok(News::Nothing),

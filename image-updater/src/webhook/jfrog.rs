@@ -16,7 +16,7 @@ pub(super) const KIND: Kind = Kind {
 
 fn read(letter: &Letter<'_>) -> Read {
     let is = |pointer: &str, wanted: &str| letter.text(pointer) == Some(wanted);
-    letter.text("/event_type").ok_or(Malformed("it has no `event_type`"))?;
+    letter.text("/event_type").ok_or(Malformed("it lacks `event_type`"))?;
     if !(is("/domain", "docker") && is("/event_type", "pushed")) {
         return Ok(News::Nothing);
     }

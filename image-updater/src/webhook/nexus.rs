@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn read(letter: &Letter<'_>) -> Read {
-    let action = letter.text("/action").ok_or(Malformed("it has no `action`"))?;
+    let action = letter.text("/action").ok_or(Malformed("it lacks `action`"))?;
     if !matches!(action, "CREATED" | "UPDATED") || letter.text("/component/format") != Some("docker") {
         return Ok(News::Nothing);
     }

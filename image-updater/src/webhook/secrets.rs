@@ -34,11 +34,11 @@ impl SecretPlace {
             Self::Variable(name) => variable(name)
                 .filter(|value| !value.is_empty())
                 .map(|value| SecretSource::Value(Secret::new(value.into_bytes())))
-                .ok_or_else(|| Error::invalid(format!("there is no secret in the variable `{name}`"))),
+                .ok_or_else(|| Error::invalid(format!("the variable `{name}` is empty: expected a secret"))),
             Self::File(path) => {
                 let secret = read(path).map_err(|error| Error::io("read", path, &error))?;
                 if secret.expose().is_empty() {
-                    return Err(Error::invalid(format!("there is no secret in `{}`", path.display())));
+                    return Err(Error::invalid(format!("`{}` is empty: expected a secret", path.display())));
                 }
                 Ok(SecretSource::File(path.clone()))
             }
@@ -106,7 +106,10 @@ mod tests {
         let source = open("env:KNOWN").unwrap();
         assert_eq!(source.read().unwrap().expose(), b"s3cret");
         assert!(!format!("{source:?}").contains("s3cret"));
-        assert_eq!(open("env:OTHER").unwrap_err().message(), "there is no secret in the variable `OTHER`");
+        assert_eq!(
+            open("env:OTHER").unwrap_err().message(),
+            "the variable `OTHER` is empty: expected a secret"
+        );
         for text in ["s3cret", "env:", "file:", "vault:s3cret"] {
             assert!(!open(text).unwrap_err().to_string().contains("s3cret"), "{text}");
         }
@@ -116,7 +119,7 @@ mod tests {
     fn a_file_is_read_whenever_it_is_asked_for() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let place = format!("file:{}", file.path().display());
-        assert!(open(&place).unwrap_err().message().starts_with("there is no secret in `"));
+        assert!(open(&place).unwrap_err().message().ends_with("` is empty: expected a secret"));
         std::fs::write(file.path(), "one\r\n").unwrap();
         let source = open(&place).unwrap();
         assert_eq!(source.read().unwrap().expose(), b"one");

@@ -80,9 +80,9 @@ fn read(entry: &Located, loader: &Loader, cx: &Context<'_>) -> Result<Transforme
     let documents = loader.documents(entry, cx)?;
     let Some(document) = documents.first() else { return Ok(TransformerConfig::default()) };
     if let Some(duplicate) = document.duplicates.first() {
-        return Err(Error::invalid("the key stands twice")
+        return Err(Error::invalid("duplicate key")
             .at(duplicate.again)
-            .via("it stands here first", duplicate.first));
+            .via("first defined here", duplicate.first));
     }
     Lists::read(&document.root, cx).map(|lists| TransformerConfig(Arc::new(lists)))
 }
@@ -383,6 +383,6 @@ mod tests {
     #[test]
     fn a_key_that_stands_twice_is_refused() {
         let message = refused(&configured("images: []\nimages: []\n"));
-        assert_eq!(message, "c.yaml:2:1: the key stands twice");
+        assert_eq!(message, "c.yaml:2:1: duplicate key");
     }
 }

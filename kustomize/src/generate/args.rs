@@ -108,7 +108,7 @@ impl GeneratorArgs {
     /// A resource with everything but its data.
     pub(super) fn base(&self, kind: &str) -> Result<Node> {
         if self.name.is_empty() {
-            return Err(Error::invalid(format!("the {kind} to be generated has no name"))
+            return Err(Error::invalid(format!("the {kind} to generate lacks a name"))
                 .at(self.span)
                 .hint("give it one: `name: my-config`"));
         }
@@ -168,7 +168,7 @@ fn behavior(object: &Object<'_>, cx: &Context<'_>) -> Result<Behavior> {
         other => {
             if !other.is_empty() {
                 let span = object.field("behavior").map_or(object.span(), |node| node.span);
-                let message = format!("there is no behavior `{other}`, so it counts as `create`");
+                let message = format!("unknown behavior `{other}`; `create` is used");
                 let warning = Warning::new(Code::OptionWithoutEffect, message).at(span);
                 cx.push_warning(match closest(other, NAMES.into_iter()) {
                     Some(meant) => warning.hint(format!("did you mean `{meant}`?")),
@@ -209,7 +209,7 @@ impl GeneratorOptions {
                 return;
             }
             if *own == Some(false) {
-                let message = format!("`{name}: false` has no effect, as `generatorOptions` sets it to true");
+                let message = format!("`{name}: false` is ignored: `generatorOptions` sets it to true");
                 cx.warn(Code::OptionWithoutEffect, message, span);
             }
             *own = global;
@@ -235,8 +235,8 @@ mod tests {
     fn options_are_inherited() {
         let wanted = "apiVersion: v1\nimmutable: true\nkind: ConfigMap\nmetadata:\n  labels:\n    a: l\n    b: g\n  name: a\n";
         assert_eq!(build(OPTIONS), wanted);
-        let warning = "KUST-W010 kustomization.yaml:7:12 `disableNameSuffixHash: false` has no effect, \
-            as `generatorOptions` sets it to true";
+        let warning = "KUST-W010 kustomization.yaml:7:12 `disableNameSuffixHash: false` is ignored: \
+            `generatorOptions` sets it to true";
         assert_eq!(warned(&[("kustomization.yaml", OPTIONS)]), [warning]);
     }
 
@@ -252,8 +252,7 @@ mod tests {
     fn an_unknown_behavior_creates() {
         let kustomization = "configMapGenerator: [{name: a, behavior: replaces}]\n";
         assert!(build(kustomization).contains("name: a-6ct58987ht\n"));
-        let warning =
-            "KUST-W010 kustomization.yaml:1:42 there is no behavior `replaces`, so it counts as `create`";
+        let warning = "KUST-W010 kustomization.yaml:1:42 unknown behavior `replaces`; `create` is used";
         assert_eq!(warned(&[("kustomization.yaml", kustomization)]), [warning]);
     }
 
@@ -266,7 +265,7 @@ mod tests {
         );
         assert_eq!(
             refused("configMapGenerator:\n- literals: [a=b]\n"),
-            "kustomization.yaml:2:3: the ConfigMap to be generated has no name"
+            "kustomization.yaml:2:3: the ConfigMap to generate lacks a name"
         );
         assert_eq!(
             refused("configMapGenerator: [{name: a, literals: [b=1, b=2]}]\n"),

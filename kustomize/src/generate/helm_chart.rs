@@ -74,7 +74,7 @@ fn generator(args: ChartArgs, globals: Globals, target: &Target<'_, '_>) -> Resu
         return Err(Error::new(ErrorKind::Denied, sentence).at(args.span));
     }
     if args.name.is_empty() {
-        return Err(Error::invalid("the chart has no name").at(args.span).hint("add `name`"));
+        return Err(Error::invalid("the chart lacks a name").at(args.span).hint("add `name`"));
     }
     Ok(Box::new(HelmChartGenerator { args, globals, loader: Arc::clone(target.loader) }))
 }
@@ -119,7 +119,7 @@ impl HelmChartGenerator {
             return Ok((folder, true));
         }
         if self.args.repo.is_empty() {
-            let sentence = format!("there is no chart `{}` in `{}`", self.args.name, home.display());
+            let sentence = format!("no chart `{}` found in `{}`", self.args.name, home.display());
             let error = Error::new(ErrorKind::NotFound, sentence).at(self.args.span);
             return Err(error.hint("put it there, or name the `repo` that has it"));
         }
@@ -376,7 +376,7 @@ mod tests {
         );
         assert_eq!(
             refused("helmCharts: [{name: db}]\n"),
-            "kustomization.yaml:1:14: there is no chart `db` in `charts`"
+            "kustomization.yaml:1:14: no chart `db` found in `charts`"
         );
     }
 
@@ -390,10 +390,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        assert_eq!(refused("helmCharts: [{repo: x}]\n"), "kustomization.yaml:1:14: the chart has no name");
+        assert_eq!(refused("helmCharts: [{repo: x}]\n"), "kustomization.yaml:1:14: the chart lacks a name");
         assert_eq!(
             refused("helmCharts: [{name: web, valuesMerge: deep}]\n"),
-            "kustomization.yaml:1:39: there is no way `deep` to merge values"
+            "kustomization.yaml:1:39: unknown `valuesMerge` `deep`"
         );
         assert_eq!(
             refused("helmCharts: [{name: web, vesion: 1.0.0}]\n"),

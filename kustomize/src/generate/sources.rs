@@ -55,7 +55,7 @@ impl PairSources {
     /// In a plugin's configuration nobody reads `env`.
     pub(super) fn warn_about_deprecated_env(&self, cx: &Context<'_>) {
         if let Some(env) = &self.env {
-            let message = "`env` has no effect in the configuration of a plugin";
+            let message = "`env` is ignored in the configuration of a plugin";
             let warning = Warning::new(Code::OptionWithoutEffect, message).at(env.span);
             cx.push_warning(warning.hint("use `envs`"));
         }
@@ -87,7 +87,7 @@ struct Data<'d, 'cx> {
 impl Data<'_, '_> {
     fn add(&mut self, key: &str, bytes: Arc<[u8]>, span: Span) -> Result<()> {
         if !is_kubernetes_key(key) {
-            let message = format!("Kubernetes refuses the key `{key}`");
+            let message = format!("Kubernetes rejects the key `{key}`");
             let warning = Warning::new(Code::GeneratedKey, message).at(span);
             self.cx.push_warning(warning.hint("a key consists of letters, digits, `-`, `_` and `.`"));
         }
@@ -142,12 +142,12 @@ impl Data<'_, '_> {
         }
         match line.split_once('=') {
             Some(("", _)) => {
-                self.cx.warn(Code::Ignored, "the line has no name before its `=` and is ignored", span);
+                self.cx.warn(Code::Ignored, "the line lacks a name before its `=`; ignored", span);
                 Ok(())
             }
             Some((name, value)) => self.add(name, value.as_bytes().into(), span),
             None => {
-                let message = format!("`{line}` has no `=` and becomes an empty value");
+                let message = format!("`{line}` lacks `=` and becomes an empty value");
                 let warning = Warning::new(Code::GeneratedKey, message).at(span);
                 self.cx
                     .push_warning(warning.hint("it is not taken from the environment; write `NAME=value`"));
@@ -166,9 +166,8 @@ fn not_utf8(entry: &Located, valid: &[u8]) -> Error {
 fn parse_literal(literal: &Located) -> Result<(&str, &str)> {
     match literal.text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key, unquoted(value))),
-        _ => {
-            Err(Error::invalid(format!("the literal `{}` is no `key=value`", literal.text)).at(literal.span))
-        }
+        _ => Err(Error::invalid(format!("invalid literal `{}`: expected `key=value`", literal.text))
+            .at(literal.span)),
     }
 }
 
@@ -187,8 +186,8 @@ fn parse_file_source(source: &Located) -> Result<(&str, Located)> {
         Some((_, path)) if path.contains('=') => {
             return refuse(format!("the key or the path of the file `{text}` contains a `=`"));
         }
-        Some(("", _)) => return refuse(format!("the file `{text}` has no key before its `=`")),
-        Some((_, "")) => return refuse(format!("the file `{text}` has no path after its `=`")),
+        Some(("", _)) => return refuse(format!("the file `{text}` lacks a key before its `=`")),
+        Some((_, "")) => return refuse(format!("the file `{text}` lacks a path after its `=`")),
         Some(pair) => pair,
     };
     Ok((key, Located { text: path.to_owned(), span: source.span }))
@@ -263,10 +262,10 @@ mod tests {
         assert!(text.contains(data), "{text}");
         let warnings = warned(&files);
         let wanted = [
-            "KUST-W018 a.env:1:2 `FOO` has no `=` and becomes an empty value",
-            "KUST-W018 a.env:2:1 Kubernetes refuses the key `export G`",
-            "KUST-W017 a.env:3:2 the line has no name before its `=` and is ignored",
-            "KUST-W018 a.env:8:1 Kubernetes refuses the key `\u{FEFF}Y`",
+            "KUST-W018 a.env:1:1 `FOO` lacks `=` and becomes an empty value",
+            "KUST-W018 a.env:2:1 Kubernetes rejects the key `export G`",
+            "KUST-W017 a.env:3:2 the line lacks a name before its `=`; ignored",
+            "KUST-W018 a.env:8:1 Kubernetes rejects the key `\u{FEFF}Y`",
         ];
         assert_eq!(warnings, wanted);
     }

@@ -150,7 +150,7 @@ impl Operation {
             Some(node) => text(node).ok_or_else(|| {
                 Error::invalid(format!("`{name}` must be a string, not {}", described(node))).at(node.span)
             }),
-            None => Err(Error::invalid(format!("the operation has no `{name}`")).at(self.span)),
+            None => Err(Error::invalid(format!("the operation lacks `{name}`")).at(self.span)),
         }
     }
 
@@ -208,9 +208,9 @@ impl Operation {
 
     fn unknown(&self) -> Error {
         const OPERATIONS: &[&str] = &["add", "remove", "replace", "move", "copy", "test"];
-        let Some(op) = &self.op else { return Error::invalid("the operation has no `op`").at(self.span) };
+        let Some(op) = &self.op else { return Error::invalid("the operation lacks `op`").at(self.span) };
         let name = op.text().unwrap_or_default();
-        let error = Error::invalid(format!("there is no operation `{name}`")).at(op.span);
+        let error = Error::invalid(format!("unknown operation `{name}`")).at(op.span);
         match crate::decode::closest(name, OPERATIONS.iter().copied()) {
             Some(meant) => error.hint(format!("did you mean `{meant}`?")),
             None => error.hint(format!("the operations are {}", OPERATIONS.join(", "))),
@@ -252,7 +252,7 @@ fn remove(document: &mut Node, path: &str) -> Result<Node> {
     if container.is_mapping() {
         return container
             .remove(&key)
-            .ok_or_else(|| Error::invalid(format!("there is nothing at `{path}`: no key `{key}`")));
+            .ok_or_else(|| Error::invalid(format!("the path `{path}` does not exist: no key `{key}`")));
     }
     let items = items(container, path)?;
     let at = existing(items, &key, path)?;
@@ -262,7 +262,7 @@ fn remove(document: &mut Node, path: &str) -> Result<Node> {
 /// The mapping or list that holds what a path leads to, and the last part of the path. What stands before the first
 /// slash does not count.
 fn container<'n>(document: &'n mut Node, path: &str) -> Result<(&'n mut Node, String)> {
-    let missing = |part: &str| Error::invalid(format!("there is nothing at `{path}`: no `{part}`"));
+    let missing = |part: &str| Error::invalid(format!("the path `{path}` does not exist: no `{part}`"));
     let Some((_, path_of_parts)) = path.split_once('/') else {
         let sentence = format!("the path `{path}` must begin with a slash");
         return Err(Error::invalid(sentence).hint(format!("write `/{path}`")));
@@ -290,7 +290,7 @@ fn container<'n>(document: &'n mut Node, path: &str) -> Result<(&'n mut Node, St
 }
 
 fn items<'n>(container: &'n mut Node, path: &str) -> Result<&'n mut Vec<Node>> {
-    container.items_mut().ok_or_else(|| Error::invalid(format!("there is nothing at `{path}`")))
+    container.items_mut().ok_or_else(|| Error::invalid(format!("the path `{path}` does not exist")))
 }
 
 /// The index of an item that exists.
@@ -307,7 +307,7 @@ fn index(key: &str, bound: usize, length: usize, path: &str) -> Result<usize> {
     let from_start = if number < 0 { number.saturating_add(bound_from_end) } else { number };
     match usize::try_from(from_start) {
         Ok(at) if at < bound => Ok(at),
-        _ => Err(Error::invalid(format!("there is no item `{key}` at `{path}`: the list has {length}"))),
+        _ => Err(Error::invalid(format!("no item `{key}` at `{path}`: the list has {length}"))),
     }
 }
 

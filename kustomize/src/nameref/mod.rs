@@ -119,9 +119,7 @@ impl Update<'_, '_> {
     fn mapping(&self, node: &mut Node, target: &Target<'_>) -> Result<()> {
         let Some(name) = node.get("name") else {
             let kind = &target.gvk.kind;
-            return Err(
-                Error::invalid(format!("this should refer to a {kind} but has no `name`")).at(node.span)
-            );
+            return Err(Error::invalid(format!("the reference to a {kind} lacks `name`")).at(node.span));
         };
         let old = name.text().unwrap_or_default();
         let namespace = node.get("namespace").map(|namespace| namespace.text().unwrap_or_default());
@@ -498,7 +496,7 @@ configurations: [references.yaml]
             ),
             (
                 binding("[{kind: ServiceAccount}]"),
-                "r.yaml:4:12: this should refer to a ServiceAccount but has no `name`",
+                "r.yaml:4:12: the reference to a ServiceAccount lacks `name`",
             ),
             (binding("[[a]]"), "r.yaml:4:12: a subject must be a mapping, not a list"),
             (binding("[a]"), "r.yaml:4:12: a subject must be a mapping, not the string `a`"),

@@ -351,7 +351,7 @@ fn gvk(identity: &Node) -> Result<Option<Gvk>> {
     }
     let text = |name: &str| match field(identity, name) {
         Some(value) => decode::string(value, name),
-        None => Err(Error::invalid(format!("`{GROUP_VERSION_KIND}` has no `{name}`")).at(identity.span)),
+        None => Err(Error::invalid(format!("`{GROUP_VERSION_KIND}` lacks `{name}`")).at(identity.span)),
     };
     let group = identity.get("group").and_then(Node::text).unwrap_or_default();
     Ok(Some(Gvk { group: group.into(), version: text("version")?.into(), kind: text("kind")?.into() }))

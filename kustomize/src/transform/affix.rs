@@ -141,7 +141,7 @@ mod tests {
         let plugin = "apiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: p}\nprefix: 012\n\
                       prefx: y\nfieldSpecs: [{path: metadata/name}]\n";
         assert_eq!(built(&with_plugin(plugin)), CONFIG_MAP.replace("name: a", "name: 10a"));
-        let sentence = "unknown field `prefx` in a PrefixTransformer; it has no effect";
+        let sentence = "unknown field `prefx` in a PrefixTransformer; ignored";
         assert_eq!(warned(&with_plugin(plugin)), [format!("KUST-W008 plugin.yaml:5:1 {sentence}")]);
     }
 }

@@ -26,8 +26,7 @@ impl Transformer for EntrySetter {
         if self.entries.is_empty() {
             return Ok(());
         }
-        map.modify_each(|resource| self.change(resource))
-            .map_err(|error| error.via("to be set here", self.span))
+        map.modify_each(|resource| self.change(resource)).map_err(|error| error.via("set here", self.span))
     }
 }
 
@@ -101,7 +100,7 @@ mod tests {
         for key in ["y", "1", "\"1.5\"", "'~'"] {
             let kustomization = format!("resources: [cm.yaml]\ncommonLabels: {{{key}: x}}\n");
             let message = refused(&[("kustomization.yaml", &kustomization), ("cm.yaml", CONFIG_MAP)]);
-            assert!(message.contains("is no string in YAML"), "{key}: {message}");
+            assert!(message.contains("is not a string in YAML"), "{key}: {message}");
         }
     }
 }

@@ -94,7 +94,7 @@ impl ImageEntry {
         };
         if !entry.tag_suffix.is_empty() && !entry.appends_suffix() {
             let span = object.field("tagSuffix").map_or(entry.span, |node| node.span);
-            cx.warn(Code::Ignored, "`tagSuffix` has no effect beside `newTag` or `digest`", span);
+            cx.warn(Code::Ignored, "`tagSuffix` is ignored beside `newTag` or `digest`", span);
         }
         object.close(cx)?;
         Ok(entry)
@@ -304,7 +304,7 @@ mod tests {
     fn what_matches_nothing_or_has_no_effect_is_worth_a_warning() {
         let images = component("- {name: postgres, newTag: \"1\", tagSuffix: -x}\n");
         let ignored =
-            "KUST-W017 images/kustomization.yaml:3:44 `tagSuffix` has no effect beside `newTag` or `digest`";
+            "KUST-W017 images/kustomization.yaml:3:44 `tagSuffix` is ignored beside `newTag` or `digest`";
         let unmatched = "KUST-W011 images/kustomization.yaml:3:3 no image is named `postgres`";
         assert_eq!(warned(&files(&images, DEPLOYMENT)), [ignored, unmatched]);
     }

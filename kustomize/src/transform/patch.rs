@@ -73,7 +73,7 @@ impl Entry {
                 patches.iter_mut().for_each(|patch| options.prepare(patch, selector.is_some(), cx));
             }
             Patch::Json(_) if options.is_set() => {
-                cx.warn(Code::OptionWithoutEffect, "`options` has no effect on a JSON patch", options.span);
+                cx.warn(Code::OptionWithoutEffect, "`options` is ignored for a JSON patch", options.span);
             }
             Patch::Json(_) | Patch::Empty => {}
         }

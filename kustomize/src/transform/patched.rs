@@ -124,7 +124,7 @@ impl<'m> Patched<'m> {
         match self.map.with_any_id(id) {
             [position] => Ok(*position),
             [] => {
-                let sentence = format!("the patch is for {}, which no resource is", id.described());
+                let sentence = format!("patch target matches no resource: {}", id.described());
                 let error = Error::invalid(sentence).at(patch.span());
                 Err(match self.near_id(id) {
                     Some(hint) => error.hint(hint),

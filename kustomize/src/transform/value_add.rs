@@ -75,7 +75,7 @@ impl Destination {
         let position = object.integer("filePathPosition")?.unwrap_or(0);
         let place = |name| object.field(name).map_or(node.span, |field| field.span);
         if path.is_empty() {
-            return Err(Error::invalid("the target has no `fieldPath`").at(node.span));
+            return Err(Error::invalid("the target lacks `fieldPath`").at(node.span));
         }
         let Ok(position) = usize::try_from(position) else {
             return Err(Error::invalid("`filePathPosition` cannot be negative").at(place("filePathPosition")));

@@ -188,9 +188,9 @@ pub(crate) fn resolve(
     for var in vars.0.values().filter(|var| !used.contains(&var.name)) {
         let sentence = match values.get(&var.name) {
             Some(Value::Collection) => {
-                format!("the var `{}` is no single value, so it is not put in", var.name)
+                format!("the var `{}` is not a scalar, so it is not replaced", var.name)
             }
-            _ => format!("the var `{}` stands nowhere", var.name),
+            _ => format!("the var `{}` is not used", var.name),
         };
         cx.warn(Code::UnusedVar, sentence, var.span);
     }
@@ -211,7 +211,7 @@ fn values(vars: &VarSet, map: &ResMap) -> Result<HashMap<CompactString, Value>> 
         let resource = map.get(*position);
         let Some(node) = dotted::lookup(&resource.node, &dotted::split(&var.field)) else {
             let sentence = format!(
-                "{} has no field `{}` for the var `{}`",
+                "no field `{1}` in {0} for the var `{2}`",
                 resource.id().described(),
                 var.field,
                 var.name
@@ -391,8 +391,8 @@ vars:
         assert_eq!(
             about_vars,
             [
-                "KUST-W015 kustomization.yaml:4:3 the var `MAP` is no single value, so it is not put in",
-                "KUST-W015 kustomization.yaml:3:3 the var `UNUSED` stands nowhere",
+                "KUST-W015 kustomization.yaml:4:3 the var `MAP` is not a scalar, so it is not replaced",
+                "KUST-W015 kustomization.yaml:3:3 the var `UNUSED` is not used",
             ]
         );
         assert!(built(&files(vars, pod)).contains("- $(MAP)\n"));
@@ -427,7 +427,7 @@ vars:
                     "- {name: A, objref: {kind: Service, name: s, apiVersion: v1}, fieldref: {fieldPath: spec.x}}\n",
                     pod,
                 ),
-                "kustomization.yaml:3:3: Service/s has no field `spec.x` for the var `A`",
+                "kustomization.yaml:3:3: no field `spec.x` in Service/s for the var `A`",
             ),
             (
                 refused("- {name: A, objref: {kind: Service, names: s}}\n", pod),
@@ -494,7 +494,7 @@ spec:
         let error = refused(&files(&vars("default"), more));
         assert_eq!(
             error,
-            "kustomization.yaml:3:3: Service/s has no field `metadata.namespace` for the var `A`"
+            "kustomization.yaml:3:3: no field `metadata.namespace` in Service/s for the var `A`"
         );
     }
 }

@@ -76,8 +76,9 @@ fn read(path: &Path, files: &dyn Files) -> Result<Text> {
     let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real)).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("cannot read the context `{shown}`: {error}"))
     })?;
-    let text = String::from_utf8(bytes.to_vec())
-        .map_err(|_| Error::new(ErrorKind::Invalid, format!("the context `{shown}` is no text")))?;
+    let text = String::from_utf8(bytes.to_vec()).map_err(|_| {
+        Error::new(ErrorKind::Invalid, format!("the context file `{shown}` is not valid UTF-8"))
+    })?;
     Ok(Text::new(&shown, &text))
 }
 

@@ -52,7 +52,7 @@ impl Discovery {
         if self.count() > before {
             return Ok(());
         }
-        let message = format!("`{}` has no Application", files.display(path));
+        let message = format!("no Application found in `{}`", files.display(path));
         Err(Error::new(ErrorKind::Invalid, message)
             .hint("an Application has `apiVersion: argoproj.io/v1alpha1` and `kind: Application`"))
     }
@@ -138,7 +138,7 @@ fn read(path: &Path, real: &Path, files: &dyn Files) -> Result<Arc<Source>> {
     let name = files.display(path);
     let bytes = files.read(real).map_err(|error| unreadable(path, &error, files))?;
     let text = yamltree::decode(&bytes, 0).map_err(|error| {
-        Error::new(ErrorKind::Invalid, format!("`{name}` is no text: {}", error.message()))
+        Error::new(ErrorKind::Invalid, format!("`{name}` is not valid UTF-8: {}", error.message()))
     })?;
     Ok(Arc::new(Source { name, text: Arc::from(text.as_ref()) }))
 }

@@ -245,7 +245,7 @@ impl argocd::application::Engines for SourceEngines<'_> {
 }
 
 fn shadowed<'f>(files: &'f dyn Files, path: &Path, text: &str, note: &'static str) -> Result<Shadowed<'f>> {
-    Shadowed::new(files, path, text, note).map_err(|error| Error::io("find", path, &error))
+    Shadowed::new(files, path, text, note).map_err(|error| Error::disk("find", path, &error))
 }
 
 /// `kustomize.buildOptions` on a command line.

@@ -46,8 +46,8 @@ impl Layout {
     /// # Errors
     /// What making gives.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
-        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-        let top = folder.canonicalize().map_err(|error| Error::io("find", folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| Error::disk("create", folder, &error))?;
+        let top = folder.canonicalize().map_err(|error| Error::disk("find", folder, &error))?;
         Ok(Self { top, taken: BTreeMap::new(), origins: HashSet::new(), written: 0 })
     }
 
@@ -132,7 +132,7 @@ impl Layout {
             for name in [MANIFEST, METADATA, README] {
                 match fs::remove_file(folder.join(name)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                        return Err(Error::io("remove", &folder.join(name), &error));
+                        return Err(Error::disk("remove", &folder.join(name), &error));
                     }
                     _ => {}
                 }
@@ -165,8 +165,8 @@ impl Layout {
     /// The folder of a path, which no link leads out of.
     fn folder(&self, path: &Path) -> Result<PathBuf> {
         let folder = self.top.join(path);
-        fs::create_dir_all(&folder).map_err(|error| Error::io("create", &folder, &error))?;
-        let real = folder.canonicalize().map_err(|error| Error::io("find", &folder, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| Error::disk("create", &folder, &error))?;
+        let real = folder.canonicalize().map_err(|error| Error::disk("find", &folder, &error))?;
         if real.starts_with(&self.top) {
             return Ok(real);
         }

@@ -129,7 +129,7 @@ fn named(name: &str, folders: &[&Path], searched: &mut Vec<Vec<Found>>, files: &
     }
     let error = Error::new(
         ErrorKind::Invalid,
-        format!("there is no file `{name}`, and no Application of that name in the repository"),
+        format!("no file `{name}` and no Application of that name found in the repository"),
     );
     let known = searched.iter().flatten().map(|found| found.application.name.value.as_str());
     Err(match known.min_by_key(|known| strsim::levenshtein(known, name)) {

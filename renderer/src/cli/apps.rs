@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     };
     let members: Vec<&Member> = fleet.members.iter().filter(is_wanted).collect();
     if members.is_empty() && errors.is_empty() && unaffected.is_empty() {
-        return Err(Error::new(ErrorKind::Invalid, "there is no such Application")
+        return Err(Error::new(ErrorKind::Invalid, "no such Application")
             .hint("name the folders with Applications, or the charts and kustomizations that make them as Applications"));
     }
     let mut good: Vec<(&Member, &Rendered)> = Vec::with_capacity(members.len());
@@ -193,7 +193,7 @@ impl Arguments {
         let world = self.known_world(&Disk::new())?;
         let discovery = discover(&self.places, renderer.files())?;
         for place in &discovery.fragments {
-            reporter.notice(&format!("the Application at {place} has no source and is taken for a patch"));
+            reporter.notice(&format!("the Application at {place} lacks a source and is treated as a patch"));
         }
         let (mut found, mut sets) = (discovery.found, discovery.sets);
         if filter.is_of_known_names(found.iter().map(|found| &found.application)) {

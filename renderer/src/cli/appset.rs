@@ -142,7 +142,7 @@ fn read_sets(disk: &Disk, path: &Path) -> Result<Vec<Object>> {
     let mut sets = objects::read(&source)?;
     sets.retain(appset::is_application_set);
     if sets.is_empty() {
-        let sentence = format!("`{}` has no ApplicationSet", source.name);
+        let sentence = format!("no ApplicationSet found in `{}`", source.name);
         return Err(Error::new(ErrorKind::Invalid, sentence)
             .hint("an ApplicationSet has `apiVersion: argoproj.io/v1alpha1` and `kind: ApplicationSet`"));
     }

@@ -165,7 +165,7 @@ impl Run {
         let work = |number: usize, built: &Built| {
             let text = built.text(self.format)?;
             if let Some(folder) = files[number].parent() {
-                fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+                fs::create_dir_all(folder).map_err(|error| Error::disk("create", folder, &error))?;
             }
             output::replace(&files[number], text.as_bytes())?;
             Ok(String::new())

@@ -69,7 +69,7 @@ fn repositories() -> Result<Repositories> {
 fn read(path: &Path) -> Result<String> {
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::new(ErrorKind::Invalid, format!("there is no file `{}`", path.display()))
+            Error::new(ErrorKind::Invalid, format!("the file `{}` does not exist", path.display()))
         }
         _ => Error::io("read", path, &error),
     };
@@ -81,5 +81,5 @@ fn read(path: &Path) -> Result<String> {
         disk.read(&real).map_err(failed)?.to_vec()
     };
     String::from_utf8(bytes)
-        .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{}` is no text", path.display())))
+        .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{}` is not valid UTF-8", path.display())))
 }

@@ -185,7 +185,7 @@ impl<'w> Wanted<'w> {
             _ => (None, "", ""),
         };
         if kind.is_empty() || name.is_empty() {
-            let sentence = format!("`{text}` is no object");
+            let sentence = format!("invalid object `{text}`");
             return Err(Error::new(ErrorKind::Usage, sentence)
                 .hint("such as `Deployment/web`, or `NAMESPACE/KIND/NAME`"));
         }
@@ -223,7 +223,7 @@ impl<'w> Wanted<'w> {
     }
 
     fn missing(&self, objects: &[Object], target: &Path) -> Error {
-        let sentence = format!("`{}` has no {}/{}", target.display(), self.kind, self.name);
+        let sentence = format!("no {1}/{2} in `{0}`", target.display(), self.kind, self.name);
         let error = Error::new(ErrorKind::Invalid, sentence);
         let of_kind = |object: &&Object| object.kind().eq_ignore_ascii_case(self.kind);
         let mut all: Vec<String> = objects.iter().filter(of_kind).map(ToString::to_string).collect();
@@ -233,7 +233,7 @@ impl<'w> Wanted<'w> {
         let most = all.len().min(20);
         let more = if most < all.len() { ", …" } else { "" };
         if all.is_empty() {
-            return error.hint("it has no objects");
+            return error.hint("it does not contain any objects");
         }
         error.hint(format!("it has {}{more}", all[..most].join(", ")))
     }

@@ -57,7 +57,7 @@ impl Args for BuildFlags {
         ];
         let functions = [
             switch("enable-alpha-plugins", "Allow plugins that are not built in"),
-            switch("enable-exec", "Allow such plugins to be programs (only for files that you trust)"),
+            switch("enable-exec", "Allow plugins to run programs (only for trusted files)"),
             switch("enable-star", "Refused: Kustomize runs no Starlark any more").hide(true),
             option("env", "NAME=VALUE", "An environment variable for functions (repeatable)")
                 .short('e')

@@ -185,9 +185,9 @@ impl Wanted {
     fn nothing(&self, fleet: &Fleet) -> Error {
         let kind = self.kind.unwrap_or("Kustomization or HelmRelease");
         let Some(name) = self.names.first() else {
-            return Error::new(ErrorKind::Invalid, format!("there is no {kind} of Flux in the repository"));
+            return Error::new(ErrorKind::Invalid, format!("no Flux {kind} found in the repository"));
         };
-        let error = Error::new(ErrorKind::Invalid, format!("there is no {kind} `{name}` in the repository"));
+        let error = Error::new(ErrorKind::Invalid, format!("no {kind} `{name}` found in the repository"));
         let known: Vec<String> = fleet.members.iter().map(|member| member.unit.id().1).collect();
         match known.iter().min_by_key(|known| strsim::levenshtein(known, name)) {
             Some(near) if strsim::levenshtein(near, name) <= 3 => {

@@ -113,8 +113,9 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         return output::to_stdout(&explanation(rule(code)?));
     }
     let disabled = arguments.disable.iter().map(|code| rule(code)).collect::<Result<Vec<_>>>()?;
-    let production = Regex::new(&arguments.production)
-        .map_err(|error| Error::new(ErrorKind::Usage, format!("`--production` is no expression: {error}")))?;
+    let production = Regex::new(&arguments.production).map_err(|error| {
+        Error::new(ErrorKind::Usage, format!("invalid regular expression `--production`: {error}"))
+    })?;
     let renderer = Renderer::new(config(arguments, reporter)?).with_places();
     let disk = Disk::new();
     let world = KnownWorld::load(arguments.context.as_deref(), disk.working_directory(), renderer.files())?;
@@ -164,7 +165,7 @@ fn config(arguments: &Arguments, reporter: &mut Reporter) -> Result<Config> {
 
 fn rule(name: &str) -> Result<&'static Check> {
     manifest_lint::find(name).ok_or_else(|| {
-        let error = Error::new(ErrorKind::Usage, format!("there is no rule `{name}`"));
+        let error = Error::new(ErrorKind::Usage, format!("unknown rule `{name}`"));
         error.hint("`renderer lint --rules` prints all of them")
     })
 }

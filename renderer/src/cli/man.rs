@@ -38,7 +38,7 @@ fn find(words: &[String]) -> Result<clap::Command> {
         let known = command.find_subcommand(word).cloned();
         command = known.ok_or_else(|| {
             let sentence =
-                format!("`{}` has no command `{word}`", command.get_bin_name().unwrap_or_default());
+                format!("unknown command `{word}` of `{}`", command.get_bin_name().unwrap_or_default());
             Error::new(ErrorKind::Usage, sentence)
         })?;
     }

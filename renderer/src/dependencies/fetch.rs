@@ -166,7 +166,7 @@ impl Fetched {
     /// Writes the archives, and removes those of a time before.
     pub(super) fn write(self, chart: &Path, say: Say<'_>) -> Result<()> {
         let folder = chart.join("charts");
-        fs::create_dir_all(&folder).map_err(|error| Error::io("make the folder", &folder, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| Error::disk("create the directory", &folder, &error))?;
         let before = names(&folder)?;
         for (name, bytes) in &self.archives {
             output::put(&folder.join(name), bytes)?;
@@ -181,7 +181,7 @@ impl Fetched {
                     say(&format!("Could not verify {path} for deletion: {reason} (Skipping)"));
                 }
                 Ok(chart) if self.beside.contains(&chart.metadata.name) => {}
-                Ok(_) => fs::remove_file(&path).map_err(|error| Error::io("remove", &path, &error))?,
+                Ok(_) => fs::remove_file(&path).map_err(|error| Error::disk("remove", &path, &error))?,
             }
         }
         Ok(())

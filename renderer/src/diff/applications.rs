@@ -161,8 +161,9 @@ impl Side {
         }
         sides.errors.append(&mut discovery.errors);
         if speaks {
-            let patch =
-                |place: &String| format!("the Application at {place} has no source and is taken for a patch");
+            let patch = |place: &String| {
+                format!("the Application at {place} lacks a source and is treated as a patch")
+            };
             sides.notices.extend(discovery.fragments.iter().map(patch));
         }
         Ok(Self {

@@ -75,7 +75,7 @@ fn places(
             return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         if base.resolve(&full).is_err() && head.resolve(&full).is_err() {
-            let sentence = format!("there is no `{shown}`, neither before nor after the change");
+            let sentence = format!("no `{shown}` before or after the change");
             return Err(Error::new(ErrorKind::Invalid, sentence));
         }
         Ok(full)

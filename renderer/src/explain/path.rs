@@ -106,7 +106,7 @@ fn step<'n>(node: &'n Node, typed: &Typed) -> Option<(&'n Node, Step)> {
 
 fn parse(path: &str) -> Result<Vec<Typed>> {
     let refuse = || {
-        Error::new(ErrorKind::Usage, format!("`{path}` is no path of a field"))
+        Error::new(ErrorKind::Usage, format!("invalid field path `{path}`"))
             .hint("such as `spec.template.spec.containers[0].image`, or `containers[name=web]`; a dot in a key is `\\.`")
     };
     let mut steps = Vec::new();

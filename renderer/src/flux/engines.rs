@@ -112,7 +112,7 @@ fn with_values(
             Some(data) => contents.push((name, data)),
             None if request.ignores_missing_values_files => {}
             None => {
-                let message = format!("there is no values file `{name}`");
+                let message = format!("the values file `{name}` does not exist");
                 return Err(Error::new(ErrorKind::Invalid, message).hint(
                     "it is a path in the source, or in the chart where that is from a repository of charts",
                 ));
@@ -139,8 +139,8 @@ impl Engines for FluxEngines<'_> {
         edited: Option<EditedKustomization>,
     ) -> Result<Vec<Object>> {
         let Some(EditedKustomization { path, text }) = edited else { return self.kustomize(files, &folder) };
-        let shadowed =
-            Shadowed::new(files, &path, &text, "edited").map_err(|error| Error::io("find", &path, &error))?;
+        let shadowed = Shadowed::new(files, &path, &text, "edited")
+            .map_err(|error| Error::disk("find", &path, &error))?;
         self.kustomize(&shadowed, &folder)
     }
 

@@ -241,7 +241,7 @@ mod tests {
     fn a_revision_that_is_not_here_is_said_so() {
         let (folder, repository) = repository();
         let error = repository.commit("release").unwrap_err();
-        assert!(error.message().starts_with("there is no commit `release` here"), "{error}");
+        assert!(error.message().starts_with("no commit `release` in this repository"), "{error}");
         assert!(error.get_hint().unwrap().starts_with("fetch it"));
         fs::write(folder.path().join("base/a.yaml"), "a: 2\n").unwrap();
         git(folder.path(), &["commit", "-qam", "second"]);

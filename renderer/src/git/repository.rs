@@ -32,9 +32,9 @@ impl Repository {
             input(format!("`{shown}` is in no git repository that can be read: {}", innermost(&error)))
         })?;
         let work_tree = objects.work_dir().ok_or_else(|| {
-            input(format!("the repository of `{shown}` has no work tree, so no paths can be told"))
+            input(format!("the repository of `{shown}` is bare: paths require a work tree"))
         })?;
-        let work_tree = work_tree.canonicalize().map_err(|error| Error::io("find", work_tree, &error))?;
+        let work_tree = work_tree.canonicalize().map_err(|error| Error::disk("find", work_tree, &error))?;
         Ok(Self { objects: Arc::new(objects), work_tree })
     }
 
@@ -66,7 +66,7 @@ impl Repository {
             Ok(commit) => Ok(commit.id),
             // What git says of it is that it is not found, in the words of its parts.
             Err(_) => {
-                let sentence = format!("there is no commit `{revision}` here");
+                let sentence = format!("no commit `{revision}` in this repository");
                 let error = Error::new(ErrorKind::Invalid, sentence);
                 let is_shallow = repository.is_shallow().unwrap_or(false);
                 Err(error.hint(if is_shallow {
@@ -91,7 +91,7 @@ impl Repository {
         match repository.merge_base(one, other) {
             Ok(Some(base)) => Ok(base.detach()),
             Ok(None) | Err(_) => {
-                let sentence = format!("{one} and {other} have no commit in common here");
+                let sentence = format!("{one} and {other} do not share a commit in this repository");
                 Err(Error::new(ErrorKind::Invalid, sentence).hint(
                     "fetch more of the history: `git fetch --unshallow`, or compare with the commit itself",
                 ))

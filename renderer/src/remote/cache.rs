@@ -99,7 +99,7 @@ impl Cache {
         let folder = self.root.join("staging");
         create_folders(&folder)?;
         remove_stale(&folder);
-        TempDir::new_in(&folder).map_err(|error| cache_failure("make a folder in", &folder, &error))
+        TempDir::new_in(&folder).map_err(|error| cache_failure("create a directory in", &folder, &error))
     }
 
     /// Gives a file its content in one step.
@@ -193,7 +193,7 @@ fn is_taken(error: &io::Error) -> bool {
 /// Folders for the user's eyes only: what is cached may be private.
 pub(super) fn create_folders(folder: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| cache_failure("make the folder", folder, &error))
+    made.map_err(|error| cache_failure("create the directory", folder, &error))
 }
 
 fn remove_stale(staging: &Path) {

@@ -65,7 +65,7 @@ pub(super) fn write(repository: &gix::Repository, commit: ObjectId, folder: &Pat
         .find_commit(commit)
         .and_then(|commit| commit.tree_id())
         .map_err(|error| damaged(&error))?;
-    fs::create_dir(folder).map_err(|error| cache_failure("make the folder", folder, &error))?;
+    fs::create_dir(folder).map_err(|error| cache_failure("create the directory", folder, &error))?;
     let mut checkout = Checkout::new(repository, folder.join("tree"));
     checkout.write(tree.detach())?;
     let links = folder.join("links");
@@ -97,9 +97,12 @@ impl<'r> Checkout<'r> {
         let mut pending = vec![Pending { tree, path: PathBuf::new(), depth: 0 }];
         while let Some(Pending { tree, path, depth }) = pending.pop() {
             if depth > MAX_DEPTH {
-                return Err(Error::new(ErrorKind::Limit, format!("folders nest more than {MAX_DEPTH} deep")));
+                return Err(Error::new(
+                    ErrorKind::Limit,
+                    format!("directories are nested more than {MAX_DEPTH} deep"),
+                ));
             }
-            self.make("make the folder", &path, |full| fs::create_dir(full))?;
+            self.make("create the directory", &path, |full| fs::create_dir(full))?;
             let tree = self.repository.find_tree(tree).map_err(|error| damaged(&error))?;
             for entry in tree.iter() {
                 let entry = entry.map_err(|error| damaged(&error))?;
@@ -112,7 +115,7 @@ impl<'r> Checkout<'r> {
                     EntryKind::BlobExecutable => self.write_file(id, &path, 0o555)?,
                     EntryKind::Link => self.write_symlink(id, &path)?,
                     EntryKind::Commit => {
-                        self.make("make the folder", &path, |full| fs::create_dir(full))?;
+                        self.make("create the directory", &path, |full| fs::create_dir(full))?;
                         self.links.push(Link { commit: id, path });
                     }
                 }

@@ -39,7 +39,7 @@ pub(super) fn find(parent: &Repository, tree: &Path, links: Vec<Link>) -> Result
             continue;
         }
         let Some(url) = section.value("url").and_then(|url| String::from_utf8(url.into()).ok()) else {
-            let reason = format!("the submodule `{shown}` has no `url` in {GITMODULES}");
+            let reason = format!("the submodule `{shown}` lacks `url` in {GITMODULES}");
             return Err(Error::new(ErrorKind::Invalid, reason));
         };
         let url = resolve(&parent.url, &url)
@@ -68,7 +68,7 @@ impl Declared {
             Ok(metadata) if metadata.is_file() && metadata.len() <= MAX_GITMODULES => {
                 fs::read(&path).map_err(|error| malformed(&error))?
             }
-            Ok(_) => return Err(malformed(&"it is no file, or too large a one")),
+            Ok(_) => return Err(malformed(&"it is not a file, or too large")),
             Err(_) => Vec::new(),
         };
         let parsed = gix::config::File::from_bytes_no_includes(

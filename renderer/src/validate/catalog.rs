@@ -42,7 +42,7 @@ impl Catalog {
         }
         if !text.contains("{{") {
             if !Path::new(text).is_dir() {
-                return Err(Error::new(ErrorKind::Invalid, format!("there is no folder `{text}`")));
+                return Err(Error::new(ErrorKind::Invalid, format!("the directory `{text}` does not exist")));
             }
             return Ok(Self { pattern: format!("{}/{LAYOUT}", text.trim_end_matches('/')) });
         }
@@ -50,7 +50,7 @@ impl Catalog {
         let pattern = text.replace("{{ ", "{{").replace(" }}", "}}");
         let rest = VARIABLES.iter().fold(pattern.clone(), |rest, variable| rest.replace(variable, ""));
         if rest.contains("{{") {
-            return Err(usage(format!("`{text}` has something between braces that is no variable"))
+            return Err(usage(format!("unknown variable between braces in `{text}`"))
                 .hint(format!("the variables are {}", VARIABLES.join(", "))));
         }
         Ok(Self { pattern })
@@ -71,7 +71,7 @@ impl Catalog {
                 format!("the schema `{}` cannot be read: {reason}", path.display()),
             )
         };
-        let text = std::str::from_utf8(&bytes).map_err(|_| refuse("it is no UTF-8"))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| refuse("it is not valid UTF-8"))?;
         let document = yamltree::parse_first(text, 0, &ParseOptions::default())
             .map_err(|error| refuse(error.message()))?
             .ok_or_else(|| refuse("it is empty"))?;

@@ -183,9 +183,9 @@ fn what_cannot_be_used_is_refused_without_a_secret() {
         (external(&server, &token, ""), "answers `400 Bad Request` (invalid_grant)"),
         (
             external(&server, r#"{"executable": {"command": "/bin/sh"}}"#, ""),
-            "its `credential_source` is no file",
+            "its `credential_source` is not a file",
         ),
-        (external(&server, r#"{"file": "/nonexistent/s"}"#, ""), "there is no such file"),
+        (external(&server, r#"{"file": "/nonexistent/s"}"#, ""), "the file does not exist"),
         (plain, "is not asked at `sts.example`: it does not use TLS"),
         (r#"{"type": "authorized_user", "client_secret": "s3cret"}"#.to_owned(), "can be used"),
     ] {

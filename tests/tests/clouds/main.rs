@@ -91,7 +91,7 @@ fn nobody_is_asked_by_surprise() {
     }
     for cloud in [Cloud::Aws, Cloud::Gcp, Cloud::Azure] {
         let error = machine.credentials(cloud).find("ghcr.io", "a").unwrap_err();
-        let message = format!("from `{}`: `ghcr.io` is no registry of its", cloud.name());
+        let message = format!("from `{}`: `ghcr.io` is not one of its registries", cloud.name());
         assert!(error.message().ends_with(&message), "{error}");
     }
 }

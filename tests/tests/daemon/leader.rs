@@ -40,8 +40,8 @@ fn one_leads_and_another_takes_over_when_it_is_killed() {
     let mut one = replica(&world, "one");
     one.says("leads");
     let other = replica(&world, "other");
-    other.says("stands by");
-    other.waits("it is ready", || other.get("/readyz") == (200, "ok: stands by\n".to_owned()));
+    other.says("is a standby");
+    other.waits("it is ready", || other.get("/readyz") == (200, "ok: is a standby\n".to_owned()));
     one.waits("it is ready", || one.get("/readyz") == (200, "ok: leads\n".to_owned()));
     world.push("1.1.0");
     one.waits("it pushes", || world.stands_at("1.1.0"));

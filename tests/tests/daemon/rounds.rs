@@ -128,7 +128,7 @@ fn one_round_ends_by_itself() {
     world.push("1.2.0");
     let partly = world.run(&["run", "--once"]);
     assert_eq!(partly.code, Some(1), "{}", partly.stderr);
-    assert!(partly.stderr.contains("there is no file `missing.yaml`"), "{}", partly.stderr);
+    assert!(partly.stderr.contains("the file `missing.yaml` does not exist"), "{}", partly.stderr);
     assert!(world.stands_at("1.2.0"), "the others are done");
 }
 

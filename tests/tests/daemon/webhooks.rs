@@ -221,9 +221,9 @@ fn what_nobody_could_prove_is_said_at_once() {
         (
             &["--webhook-secret", "generic=env:NOT_SET_HERE"],
             1,
-            "there is no secret in the variable `NOT_SET_HERE`",
+            "the variable `NOT_SET_HERE` is empty: expected a secret",
         ),
-        (&["--webhook-secret", "nobody=file:secret"], 2, "there is no type of webhooks `nobody`"),
+        (&["--webhook-secret", "nobody=file:secret"], 2, "unknown webhook type `nobody`"),
         (&["--webhook-secret", "generic=s3cret"], 2, "`env:NAME` or `file:PATH`"),
         (&["--tls-cert", "tls.crt"], 2, "--tls-key"),
     ] {

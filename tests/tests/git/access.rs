@@ -64,6 +64,6 @@ fn a_certificate_of_somebody_else_is_refused() {
     folder.write("empty.pem", "");
     remote.access.authorities = Some(gitremote::Authorities::File(folder.path("empty.pem")));
     let (published, _) = publish(&mirror, &remote, &Target::default(), |tree| bump(tree, "1.1.0"));
-    fails(published, ErrorKind::Invalid, "it has no certificate");
+    fails(published, ErrorKind::Invalid, "it does not contain a certificate");
     assert_eq!(config.subjects("main"), ["change"]);
 }

@@ -29,7 +29,7 @@ fn files_are_read_by_path_and_found_by_pattern() {
         assert_eq!(tree.read(path).unwrap(), None, "{path}");
     }
     for (path, message) in [
-        ("apps", "`apps` is no file but a folder"),
+        ("apps", "`apps` is not a file but a folder"),
         ("apps/a/link.yaml", "is no file but a symbolic link"),
         ("README.md/x", "is no file but below a file"),
         ("../x", "is no path of a file in a repository"),
@@ -60,8 +60,8 @@ fn links_folders_and_what_leads_out_are_not_overwritten() {
     config.rival("main", &[]);
     let mirror = Mirror::temporary().unwrap();
     for (path, message) in [
-        ("link.yaml", "`link.yaml` is no file but a symbolic link"),
-        ("app", "`app` is no file but a folder"),
+        ("link.yaml", "`link.yaml` is not a file but a symbolic link"),
+        ("app", "`app` is not a file but a folder"),
         ("README.md/x", "is no file but below a file"),
         ("../x", "is no path of a file in a repository"),
         (".git/config", "is no path of a file in a repository"),
@@ -73,7 +73,7 @@ fn links_folders_and_what_leads_out_are_not_overwritten() {
     let mut both = change("new", "x", "m");
     both.files.insert("new/x".to_owned(), Vec::new());
     let (published, _) = publish(&mirror, &remote, &Target::default(), |_| Ok(vec![both.clone()]));
-    fails(published, ErrorKind::Invalid, "`new/x` is no file but below the file `new`");
+    fails(published, ErrorKind::Invalid, "`new/x` is not a file but below the file `new`");
     // What is executable stays so, and new folders come into being.
     let edits = vec![change("app/run.sh", "#!/bin/sh\ntrue\n", "run"), change("new/deep/file", "x", "new")];
     pushed(publish(&mirror, &remote, &Target::default(), |_| Ok(edits.clone())).0);
@@ -243,12 +243,12 @@ fn what_is_not_there_is_named() {
     let mirror = Mirror::temporary().unwrap();
     let to = |base: &str| Target { base: Some(base.to_owned()), ..Target::default() };
     let publish_to = |target: &Target| publish(&mirror, &remote, target, |tree| bump(tree, "1.1.0")).0;
-    fails(publish_to(&to("none")), ErrorKind::NotFound, "the repository has no branch `none`");
-    fails(publish_to(&to("a..b")), ErrorKind::Invalid, "`a..b` is no name of a branch");
+    fails(publish_to(&to("none")), ErrorKind::NotFound, "no branch `none` in the repository");
+    fails(publish_to(&to("a..b")), ErrorKind::Invalid, "invalid branch name `a..b`");
     let bad = Target { branch: Some("x.lock".to_owned()), ..Target::default() };
-    fails(publish_to(&bad), ErrorKind::Invalid, "`x.lock` is no name of a branch");
+    fails(publish_to(&bad), ErrorKind::Invalid, "invalid branch name `x.lock`");
     config.git(&["update-ref", "--no-deref", "HEAD", "main"]);
-    fails(publish_to(&Target::default()), ErrorKind::NotFound, "the server's HEAD is no branch");
+    fails(publish_to(&Target::default()), ErrorKind::NotFound, "the server's HEAD is not a branch");
     config.git(&["init", "--quiet", "--bare", &folder.path("git/empty.git").display().to_string()]);
     let empty = super::remote(format!("file://{}", folder.path("git/empty.git").display()));
     let (published, _) = publish(&mirror, &empty, &Target::default(), |tree| bump(tree, "1.1.0"));

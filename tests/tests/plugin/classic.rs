@@ -175,13 +175,13 @@ fn what_is_wrong_is_one_line() {
         (
             "empty",
             json!([]),
-            "empty: there are no manifests, and Argo CD would remove all that there is (set ALLOW_EMPTY",
+            "empty: no manifests were rendered, and Argo CD would delete all resources of the Application (set ALLOW_EMPTY",
         ),
         ("escaping", json!([]), "escaping/kustomization.yaml:2:3: "),
         (
             "overlay",
             json!([text("image", "x")]),
-            "overlay: there is no parameter `image` (did you mean `kustomize-images`? There are: ",
+            "overlay: unknown parameter `image` (did you mean `kustomize-images`? There are: ",
         ),
         (
             "charts/web",
@@ -245,5 +245,5 @@ fn a_peer_of_another_make_passes_parameters() {
     assert!(announced.contains("kustomize-images") && announced.contains("nginx:1"), "{announced}");
     let (code, _, stderr) = peer("GenerateManifest", &json!([text("chains", "")]));
     assert_ne!(code, Some(0));
-    assert!(stderr.contains("overlay: there is no parameter `chains` (did you mean `chain`?"), "{stderr}");
+    assert!(stderr.contains("overlay: unknown parameter `chains` (did you mean `chain`?"), "{stderr}");
 }

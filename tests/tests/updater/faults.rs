@@ -21,7 +21,7 @@ fn an_image_that_fails_is_named_and_the_others_are_done() {
     world.configure_all("", &[("localhost:1/app", "b.yaml", ""), (&image, "gone.yaml", "")]);
     let outcome = world.run(&["update", "--push"]);
     assert_eq!(outcome.code, Some(1));
-    for message in ["error: localhost:1/app: ", "there is no file `gone.yaml`"] {
+    for message in ["error: localhost:1/app: ", "the file `gone.yaml` does not exist"] {
         assert!(outcome.stderr.contains(message), "{}", outcome.stderr);
     }
     assert_eq!(world.config.subjects("main").len(), 2);
@@ -50,7 +50,7 @@ fn a_server_that_cannot_be_used_is_one_error() {
     let world = World::usual();
     world.configure("  branch: gone\n");
     let outcome = world.run(&["update", "--push"]);
-    fails(&outcome, "the repository has no branch `gone`");
+    fails(&outcome, "no branch `gone` in the repository");
     assert!(outcome.stderr.contains("hint: push a first commit to it"), "{}", outcome.stderr);
     world.configure("");
     world.config.hook("pre-receive", "echo 'no commits on Fridays' >&2; exit 1");

@@ -105,9 +105,9 @@ fn what_cannot_be_pushed_is_said() {
     let push =
         |arguments: &[&str]| set(&folder, "work", &[&["r.test/shop:1.1.0", "--push"], arguments].concat());
     fails(&push(&["--in", ".."]), "no path within the repository");
-    fails(&push(&["--target", "manifest:gone.yaml"]), "there is no file `gone.yaml` in the repository");
-    fails(&push(&["--in", "notes.txt"]), "`r.test/shop` is nowhere in `notes.txt`");
-    fails(&push(&[]), "nothing says where the image stands");
+    fails(&push(&["--target", "manifest:gone.yaml"]), "no file `gone.yaml` found in the repository");
+    fails(&push(&["--in", "notes.txt"]), "`r.test/shop` not found in `notes.txt`");
+    fails(&push(&[]), "no target says where the image is written");
     work.git(&["checkout", "--quiet", "--detach"]);
     fails(&push(&["--in", "."]), "no branch is checked out");
     work.git(&["remote", "remove", "origin"]);

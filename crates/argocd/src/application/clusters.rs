@@ -17,7 +17,7 @@ pub(crate) fn of(application: &Application, context: &Context) -> Result<Cluster
     let Destination { server, name, span, .. } = &application.destination;
     let refuse = |message: String| Err(application.error(message, *span));
     match (server.trim_end_matches('/'), name.as_str()) {
-        ("", "") => refuse("`spec.destination` names neither a `server` nor a cluster by `name`".to_owned()),
+        ("", "") => refuse("`spec.destination` lacks `server` or `name`".to_owned()),
         ("", name) => {
             let found: Vec<&Cluster> = context
                 .clusters
@@ -46,7 +46,7 @@ pub(crate) fn of(application: &Application, context: &Context) -> Result<Cluster
 
 fn unknown(application: &Application, cluster: &str) -> Error {
     application
-        .error(format!("the context has no cluster `{cluster}`"), application.destination.span)
+        .error(format!("unknown cluster `{cluster}`"), application.destination.span)
         .hint("add it under `clusters` of the context file: `{name: …, server: …}`")
 }
 

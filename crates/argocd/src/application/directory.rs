@@ -105,7 +105,7 @@ impl Walk<'_> {
                     return Err(Error::invalid(match absence {
                         Absence::Outside => format!("the link `{shown}` leads out of the repository"),
                         Absence::Unreadable(reason) => format!("cannot read `{shown}`: {reason}"),
-                        Absence::Missing | Absence::WrongKind => format!("`{shown}` is no file"),
+                        Absence::Missing | Absence::WrongKind => format!("`{shown}` is not a file"),
                     }));
                 }
             }
@@ -144,7 +144,7 @@ impl Walk<'_> {
                 MAX_SIZE / 1_000_000
             );
             return Err(
-                Error::invalid(message).hint("Argo CD's repo-server refuses them: split the Application")
+                Error::invalid(message).hint("Argo CD's repo-server rejects them: split the Application")
             );
         }
         let source = Arc::new(Source { name: shown, text: text.into() });
@@ -189,7 +189,7 @@ fn check_json(source: &Arc<Source>) -> Result<()> {
             let before: usize =
                 text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
             let at = (before + error.column().saturating_sub(1)).min(text.len());
-            return refuse(format!("this is no JSON: {error}"), at);
+            return refuse(format!("invalid JSON: {error}"), at);
         }
         None => return refuse("the file is empty".to_owned(), 0),
     }

@@ -76,8 +76,8 @@ impl Step {
         if !part.contains(['*', '?', '[', '\\']) {
             return Ok(Self::Name(part.to_owned()));
         }
-        let expression = expression(part).ok_or_else(|| format!("`{part}` is no pattern"))?;
-        Regex::new(&expression).map(Self::Names).map_err(|_| format!("`{part}` is no pattern"))
+        let expression = expression(part).ok_or_else(|| format!("invalid pattern `{part}`"))?;
+        Regex::new(&expression).map(Self::Names).map_err(|_| format!("invalid pattern `{part}`"))
     }
 
     fn take(&self, path: &Path, is_last: bool, files: &dyn Files, found: &mut Vec<PathBuf>, depth: usize) {

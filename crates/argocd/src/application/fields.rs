@@ -56,13 +56,13 @@ impl<'t> Reading<'t> {
             return Ok(None);
         }
         let Some(entries) = node.entries() else {
-            return Err(self.error(format!("`{path}` is no mapping"), node.span));
+            return Err(self.error(format!("`{path}` must be a mapping"), node.span));
         };
         for entry in entries.iter().filter(|_| !known.is_empty()) {
             let name = entry.key.text().unwrap_or_default();
             if !known.contains(&name) {
                 let meant = known.iter().find(|field| field.eq_ignore_ascii_case(name));
-                let warning = Warning::new(Code::UnknownField, format!("`{path}` has no field `{name}`"))
+                let warning = Warning::new(Code::UnknownField, format!("unknown field `{name}` in `{path}`"))
                     .at(place_of(self.sources, entry.key.span));
                 self.warnings.push(match meant {
                     Some(meant) => warning.hint(format!("did you mean `{meant}`?")),
@@ -78,9 +78,7 @@ impl<'t> Reading<'t> {
         match node.resolved(Dialect::V2) {
             Ok(Resolved::Null) => Ok(None),
             Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().map(str::to_owned)),
-            _ if node.is_scalar() => {
-                Err(self.error(format!("`{what}` is text"), node.span).hint("put it in quotes"))
-            }
+            _ if node.is_scalar() => Err(self.error(format!("`{what}` is text"), node.span).hint("quote it")),
             _ => Err(self.error(format!("`{what}` is text"), node.span)),
         }
     }

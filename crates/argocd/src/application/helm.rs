@@ -114,7 +114,7 @@ pub(crate) fn command(request: &ChartRequest, root: &Path) -> String {
 fn check_version(helm: &Helm, texts: &Sources) -> Result<()> {
     match helm.version.value.as_str() {
         "" | "v3" | "v4" => Ok(()),
-        version => Err(Error::invalid(format!("there is no Helm `{version}` in Argo CD"))
+        version => Err(Error::invalid(format!("Argo CD does not support Helm version `{version}`"))
             .at(place_of(texts, helm.version.span))
             .hint("remove `helm.version`")),
     }
@@ -216,7 +216,7 @@ fn escaped(value: &str) -> String {
 
 /// A version of Kubernetes without what only Kubernetes knows of it (apimachinery `version.ParseGeneric`).
 pub(crate) fn kube_version(text: &str) -> Result<String, String> {
-    let refuse = || format!("`{text}` is no version of Kubernetes");
+    let refuse = || format!("invalid Kubernetes version `{text}`");
     let trimmed = text.trim_start();
     let trimmed = trimmed.strip_prefix('v').unwrap_or(trimmed);
     let end = trimmed.find(|character: char| !character.is_ascii_digit() && character != '.');

@@ -75,9 +75,11 @@ impl Editing<'_> {
         let place = || place_of(self.texts, section.span);
         let name = match names.as_slice() {
             [name] => name,
-            [] => return Err(Error::invalid(format!("`{folder}` has no kustomization")).at(place())),
+            [] => {
+                return Err(Error::invalid(format!("no kustomization file found in `{folder}`")).at(place()));
+            }
             several => {
-                let message = format!("`{folder}` has several kustomizations: {}", several.join(", "));
+                let message = format!("several kustomization files in `{folder}`: {}", several.join(", "));
                 return Err(Error::invalid(message).at(place()));
             }
         };
@@ -85,7 +87,7 @@ impl Editing<'_> {
         let unreadable =
             |reason: &str| Error::invalid(format!("cannot read `{folder}/{name}`: {reason}")).at(place());
         let Ok((real, FileKind::File)) = self.checkout.real(&path) else {
-            return Err(unreadable("it is no file of the repository"));
+            return Err(unreadable("it is not a file of the repository"));
         };
         let bytes = self.checkout.files.read(&real).map_err(|error| unreadable(&error.to_string()))?;
         let text = yamltree::decode(&bytes, 0).map_err(|error| unreadable(error.message()))?;
@@ -294,7 +296,10 @@ pub(crate) fn check_version(kustomize: &Kustomize, settings: Settings<'_>, texts
     if version.value.is_empty() || settings.has_kustomize(&version.value) {
         return Ok(());
     }
-    Err(Error::invalid(format!("Argo CD's settings have no Kustomize `{}`", version.value))
-        .at(place_of(texts, version.span))
-        .hint("add `kustomize.path.VERSION` to the `settings` of the context, as `argocd-cm` has it"))
+    Err(Error::invalid(format!(
+        "unknown Kustomize version `{}`: Argo CD's settings do not define it",
+        version.value
+    ))
+    .at(place_of(texts, version.span))
+    .hint("add `kustomize.path.VERSION` to the `settings` of the context, as `argocd-cm` has it"))
 }

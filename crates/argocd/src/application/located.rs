@@ -60,7 +60,7 @@ fn open<'f>(
 ) -> Result<Checkout<'f>> {
     Checkout::new(folder, files).map_err(|error| {
         let url = repositories::shown(&source.repo_url.value);
-        let message = format!("the folder `{}` of `{url}` cannot be read: {error}", files.display(folder));
+        let message = format!("cannot read the directory `{}` of `{url}`: {error}", files.display(folder));
         application.error(message, source.repo_url.span)
     })
 }
@@ -89,7 +89,7 @@ impl<E: Engines> Run<'_, E> {
                 }));
             };
             let Some(checkout) = self.references.get(name) else {
-                let message = format!("`{}` refers to a chart, and charts can be no `ref`", file.value);
+                let message = format!("`{}` refers to a chart, and a chart cannot be a `ref`", file.value);
                 return Err(application.error(message, file.span));
             };
             let first = seen.entry(checkout.root()).or_insert(referred);
@@ -116,9 +116,9 @@ impl<E: Engines> Run<'_, E> {
         if url.starts_with("oci://") && !self.world.repositories.has(url) {
             let message =
                 format!("`{}` is an OCI artifact, which is not rendered here", repositories::shown(url));
-            return Err(application.error(message, source.repo_url.span).hint(
-                "say under `repositories` of the context file where its files are, or name a `chart` in it",
-            ));
+            return Err(application
+                .error(message, source.repo_url.span)
+                .hint("add it to `repositories` in the context file, or name a `chart` in it"));
         }
         let found = self.world.repositories.find(url, revision);
         let found = found.map_err(|error| error.at(application.place(source.repo_url.span)))?;
@@ -137,7 +137,9 @@ impl<E: Engines> Run<'_, E> {
                 let message = format!("the path `{}` does not exist in the repository", path.value);
                 application.error(message, path.span)
             }
-            Absence::WrongKind => application.error(format!("`{}` is no folder", path.value), path.span),
+            Absence::WrongKind => {
+                application.error(format!("`{}` is not a directory", path.value), path.span)
+            }
             Absence::Unreadable(reason) => {
                 application.error(format!("cannot read `{}`: {reason}", path.value), path.span)
             }

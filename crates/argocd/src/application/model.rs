@@ -142,14 +142,14 @@ impl Application {
         let null = Node::null();
         let section = |name: &str| root.get(name).unwrap_or(&null);
         let Some(metadata) = reading.fields(section("metadata"), "metadata", &[])? else {
-            return Err(reading.error("the Application has no name", root.span));
+            return Err(reading.error("the Application lacks `metadata.name`", root.span));
         };
         let name = metadata.placed("name", &reading)?;
         if name.value.is_empty() {
-            return Err(reading.error("the Application has no name", name.span));
+            return Err(reading.error("the Application lacks `metadata.name`", name.span));
         }
         let Some(spec) = reading.fields(section("spec"), "spec", SPEC)? else {
-            return Err(reading.error("the Application has no `spec`", root.span));
+            return Err(reading.error("the Application lacks `spec`", root.span));
         };
         let mut project = spec.placed("project", &reading)?;
         if project.value.is_empty() {
@@ -172,7 +172,7 @@ impl Application {
             }
         };
         if sources.is_empty() {
-            return Err(reading.error("the Application has no source", spec.span()));
+            return Err(reading.error("the Application lacks `spec.source`", spec.span()));
         }
         let destination = match spec.get("destination") {
             Some(node) => read_destination(node, &mut reading)?,
@@ -239,7 +239,7 @@ fn read_hydrator(node: &Node, reading: &mut Reading<'_>) -> Result<(Source, Sync
     let part = |name: &str| fields.as_ref().and_then(|fields| fields.get(name));
     let dry = part("drySource").map(|node| Source::read(node, "spec.sourceHydrator.drySource", reading));
     let Some(dry) = dry.transpose()?.flatten() else {
-        return Err(reading.error("`spec.sourceHydrator` has no `drySource`", node.span));
+        return Err(reading.error("`spec.sourceHydrator` lacks `drySource`", node.span));
     };
     let sync = part("syncSource").unwrap_or(node);
     let known = ["targetBranch", "path", "repoURL"];
@@ -248,7 +248,7 @@ fn read_hydrator(node: &Node, reading: &mut Reading<'_>) -> Result<(Source, Sync
         None => None,
     };
     let Some(sync) = sync else {
-        return Err(reading.error("`spec.sourceHydrator` has no `syncSource`", node.span));
+        return Err(reading.error("`spec.sourceHydrator` lacks `syncSource`", node.span));
     };
     let sync_source = SyncSource {
         repo_url: sync.text("repoURL", reading)?,

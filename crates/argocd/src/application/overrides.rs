@@ -67,7 +67,7 @@ impl Overridden {
         let Self { source, texts, mut warnings } = self;
         let number = u32::try_from(texts.len()).unwrap_or(u32::MAX);
         let text = yamltree::decode(bytes, number)
-            .map_err(|error| Error::invalid(format!("`{name}` is no text: {}", error.message())))?;
+            .map_err(|error| Error::invalid(format!("`{name}` is not valid UTF-8: {}", error.message())))?;
         let text = Arc::new(yamltree::Source { name, text: Arc::from(text.as_ref()) });
         let texts: Sources = texts.iter().cloned().chain([Arc::clone(&text)]).collect();
         let refuse =
@@ -84,11 +84,9 @@ impl Overridden {
         if !patch.is_mapping() {
             let start = yamltree::Span { source: number, start: 0, end: 0 };
             let place = place_of(&texts, if patch.span.is_some() { patch.span } else { start });
-            return Err(Error::invalid(
-                "a file beside a source is a mapping, such as `kustomize: {images: […]}`",
-            )
-            .at(place)
-            .hint("remove it if there is nothing to say"));
+            return Err(Error::invalid("expected a mapping such as `kustomize: {images: […]}`")
+                .at(place)
+                .hint("remove the file if it is not needed"));
         }
         let mut merged = source.node.clone();
         merge_patch(&mut merged, &patch);
@@ -251,8 +249,8 @@ helm:
     #[test]
     fn what_is_wrong_has_its_place_in_the_file() {
         for (text, want) in [
-            ("", "app/.argocd-source.yaml:1:1: a file beside a source is a mapping"),
-            ("[a]", "app/.argocd-source.yaml:1:1: a file beside"),
+            ("", "app/.argocd-source.yaml:1:1: expected a mapping"),
+            ("[a]", "app/.argocd-source.yaml:1:1: expected a mapping"),
             ("helm:\n  releaseName: 7\n", "app/.argocd-source.yaml:2:16: `source.helm.releaseName` is text"),
             ("helm: [", "app/.argocd-source.yaml:"),
         ] {

@@ -127,15 +127,15 @@ fn check_sources(application: &Application) -> Result<()> {
         let has_place = !source.path.value.is_empty() || !source.chart.value.is_empty();
         let is_reference = application.has_multiple_sources && !source.reference.value.is_empty();
         if source.repo_url.value.is_empty() {
-            return Err(application.error("the source has no `repoURL`", source.span));
+            return Err(application.error("the source lacks `repoURL`", source.span));
         }
         if !has_place && !is_reference {
             let message = "the source has neither a `path` nor a `chart`";
             return Err(application.error(message, source.span).hint("`path: .` is the whole repository"));
         }
         if !source.chart.value.is_empty() && source.target_revision.value.is_empty() {
-            let message = format!("the chart `{}` has no version", source.chart.value);
-            return Err(application.error(message, source.chart.span).hint("say it as `targetRevision`"));
+            let message = format!("the chart `{}` lacks a version", source.chart.value);
+            return Err(application.error(message, source.chart.span).hint("set `targetRevision`"));
         }
     }
     Ok(())
@@ -196,7 +196,7 @@ fn project<E>(
         warnings.push(
             Warning::new(Code::ForeignNamespace, message)
                 .at(application.place(application.name.span))
-                .hint("`sourceNamespaces` of the project says where they may be"),
+                .hint("add the namespace to `sourceNamespaces` of the project"),
         );
     }
     let asked = project::Application {
@@ -462,7 +462,7 @@ fn warn_of_revision(source: &Source, texts: &objects::Sources, warnings: &mut Ve
             warnings.push(
                 Warning::new(Code::UnknownVariable, message)
                     .at(place_of(texts, node.span))
-                    .hint("say it as the `revision` of the repository in the context file"),
+                    .hint("set `revision` of the repository in the context file"),
             );
             return;
         }

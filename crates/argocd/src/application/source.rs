@@ -364,18 +364,18 @@ impl Replica {
             Some(count) => match count.resolved(Dialect::V2) {
                 Ok(Resolved::Null) => 0,
                 Ok(Resolved::Int(count)) => i64::from(i32::try_from(count).map_err(|_| {
-                    reading.error("`kustomize.replicas.count` is beyond a whole number of 32 bits", node.span)
+                    reading.error("`kustomize.replicas.count` exceeds a 32-bit integer", node.span)
                 })?),
                 Ok(Resolved::Str) => {
                     let text = count.text().unwrap_or_default();
                     text.parse().map_err(|_| {
                         let message =
-                            format!("`kustomize.replicas.count` is a whole number, and `{text}` is none");
+                            format!("`kustomize.replicas.count` must be an integer, found `{text}`");
                         reading.error(message, count.span)
                     })?
                 }
                 _ => {
-                    let message = "`kustomize.replicas.count` is a whole number";
+                    let message = "`kustomize.replicas.count` must be an integer";
                     return Err(reading.error(message, count.span));
                 }
             },

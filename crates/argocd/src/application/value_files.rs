@@ -115,7 +115,7 @@ impl<'r> Resolver<'r> {
             let message = format!("no value file matches `{}`", entry.value);
             return Err(self
                 .error(message, entry.span)
-                .hint("with `ignoreMissingValueFiles: true` there may be none"));
+                .hint("set `ignoreMissingValueFiles: true` to allow missing files"));
         }
         for file in &found {
             checkout.file(file).map_err(|absence| {
@@ -159,9 +159,11 @@ impl<'r> Resolver<'r> {
             Absence::Outside => self.error(format!("`{path}` is outside of the repository"), span),
             Absence::Missing => {
                 let error = self.error(format!("the file `{path}` does not exist"), span);
-                error.hint("paths begin at the chart's folder, and at the repository's with a `/` in front")
+                error.hint(
+                    "paths are relative to the chart's directory, or to the repository with a leading `/`",
+                )
             }
-            Absence::WrongKind => self.error(format!("`{path}` is a folder, not a file"), span),
+            Absence::WrongKind => self.error(format!("`{path}` is a directory, not a file"), span),
             Absence::Unreadable(reason) => self.error(format!("cannot read `{path}`: {reason}"), span),
         }
     }
@@ -271,7 +273,7 @@ mod tests {
             ("o*.yaml", true, Some("`repo/charts/web/out.yaml` is outside of the repository")),
             ("$other/../repo/common.yaml", true, Some("`/../repo/common.yaml` is outside of the repository")),
             ("/", false, Some("`/` is the repository itself")),
-            ("/charts", false, Some("`/charts` is a folder, not a file")),
+            ("/charts", false, Some("`/charts` is a directory, not a file")),
             ("ftp://h/v.yaml", true, Some("value files may not come from addresses that begin with `ftp:`")),
         ] {
             let want = want.map_or(Ok(Vec::new()), |sentence| Err(sentence.to_owned()));

@@ -38,15 +38,14 @@ impl<'c> Checks<'c> {
         let name = application.get("metadata").map_or("", |metadata| metadata.text_of("name"));
         if name.is_empty() {
             return Err(Error::invalid("an Application without a name is generated")
-                .hint("`template.metadata.name` has to be there and to render to something"));
+                .hint("set `template.metadata.name`"));
         }
         if !self.names.insert(name.to_owned()) {
             return Err(Error::invalid(format!("two Applications `{name}` are generated"))
-                .hint("let the name hold what tells their parameters apart"));
+                .hint("use the parameters that differ in the name"));
         }
         if !is_name(name) {
-            let message =
-                format!("`{name}` is no name of an object: the API server refuses this Application");
+            let message = format!("invalid object name `{name}`: the API server rejects this Application");
             let hint = "names are of lower-case letters, digits, `-` and `.`: `normalize` and the parameters that end in `Normalized` make such";
             warnings
                 .borrow_mut()
@@ -81,7 +80,7 @@ impl<'c> Checks<'c> {
             return Ok(());
         }
         let cluster = if server.is_empty() { name } else { server };
-        Err(Error::invalid(format!("the context has no cluster `{cluster}`"))
+        Err(Error::invalid(format!("unknown cluster `{cluster}`"))
             .hint("add it under `clusters` of the context file"))
     }
 }
@@ -92,7 +91,7 @@ pub(crate) fn project(name: &str, context: &Context) -> Result<()> {
     if context.projects.is_empty() || context.projects.iter().any(|project| is_it(&project.value)) {
         return Ok(());
     }
-    Err(Error::invalid(format!("the context has no project `{name}`"))
+    Err(Error::invalid(format!("unknown project `{name}`"))
         .hint("add the AppProject under `projects` of the context file"))
 }
 

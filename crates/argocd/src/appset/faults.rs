@@ -23,7 +23,7 @@ pub(crate) fn template_error(fault: &Fault, span: Span, places: &Places<'_>) -> 
 /// A generator that needs what no context says.
 pub(crate) fn no_fixtures(generator: &str, answers: &str) -> Error {
     Error::invalid(format!(
-        "a {generator} generator cannot be rendered offline: the context has no fixtures for it"
+        "cannot render a {generator} generator offline: the context has no fixtures for it"
     ))
     .hint(format!(
         "list the {answers} that it finds under `fixtures.{generator}` of the context file; `[]` for none"

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub(crate) fn expression(run: &Run<'_>, filter: &Tree, key: &str) -> Result<Option<Regex>> {
     let Some(tree) = filter.get(key) else { return Ok(None) };
     let regex = Regex::new(tree.text().unwrap_or_default()).map_err(|error| {
-        Error::invalid(format!("`{key}` is no regular expression: {error}")).at(run.place(tree.span))
+        Error::invalid(format!("invalid regular expression `{key}`: {error}")).at(run.place(tree.span))
     })?;
     Ok(Some(regex))
 }

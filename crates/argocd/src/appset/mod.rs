@@ -139,7 +139,7 @@ impl Generator<'_> {
         let options = self.set.template_options();
         let texts: Vec<&str> = options.iter().filter_map(Tree::text).collect();
         Language::go(self.world.templates, &texts).map_err(|at| {
-            Error::invalid(format!("`{}` is no option of Go templates", texts[at]))
+            Error::invalid(format!("unknown Go template option `{}`", texts[at]))
                 .hint("the options are missingkey=default, missingkey=zero and missingkey=error")
                 .at((self.places)(options[at].span))
         })
@@ -207,7 +207,7 @@ impl Generator<'_> {
             let warn = |field: &String| {
                 Warning::new(
                     Code::UnknownField,
-                    format!("an Application has no field `{field}`, which the templatePatch sets"),
+                    format!("unknown Application field `{field}` in `templatePatch`"),
                 )
                 .at(run.place(patch.span))
             };

@@ -40,7 +40,7 @@ pub(crate) fn apply(application: Tree, text: &str, span: Span) -> Result<(Tree, 
 fn read(text: &str, span: Span) -> Result<Tree, String> {
     if text.trim_start().starts_with('{') {
         let json = serde_json::from_str(text)
-            .map_err(|error| format!("it begins with a brace and is no JSON: {error}"))?;
+            .map_err(|error| format!("it starts with a brace but is not valid JSON: {error}"))?;
         return Ok(Tree::of_json(json, span));
     }
     let options = ParseOptions {
@@ -54,7 +54,7 @@ fn read(text: &str, span: Span) -> Result<Tree, String> {
         root.expand_aliases(Expansion::Decoded(Dialect::V2))?;
         Tree::of_node(&root).map(Some)
     };
-    let tree = read().map_err(|error: yamltree::Error| format!("it is no YAML: {}", error.go_text()))?;
+    let tree = read().map_err(|error: yamltree::Error| format!("invalid YAML: {}", error.go_text()))?;
     Ok(tree.unwrap_or_default())
 }
 
@@ -230,13 +230,13 @@ mod tests {
     #[test]
     fn what_cannot_be_merged_is_refused() {
         for (patch, want) in [
-            ("hello world", "`the document` is a mapping"),
-            ("- a", "`the document` is a mapping"),
-            ("{spec: {}}", "no JSON"),
-            ("a: b: c", "no YAML"),
+            ("hello world", "`the document` must be a mapping"),
+            ("- a", "`the document` must be a mapping"),
+            ("{spec: {}}", "not valid JSON"),
+            ("a: b: c", "invalid YAML"),
             ("spec: {source: {helm: {valuesObject: {m: {z: 2}}}}}", "cannot merge `m`"),
             ("spec: {source: {helm: {valuesObject: {l: [2]}}}}", "cannot merge `l`"),
-            ("spec: {source: {path: 5}}", "`path` is a text"),
+            ("spec: {source: {path: 5}}", "`path` must be a string"),
             ("spec: {$patch: merge}", "`$patch` is `replace` or `delete`"),
             ("metadata: {$setElementOrder/finalizers: []}", "not supported"),
         ] {

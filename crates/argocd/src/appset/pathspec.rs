@@ -48,7 +48,7 @@ impl Pathspec {
                 "exclude" => self.exclude = true,
                 "literal" => self.matching = Matching::Literal,
                 "glob" => self.matching = Matching::Glob,
-                _ => return Err(format!("`{name}` is no magic of pathspecs that is known here")),
+                _ => return Err(format!("unsupported pathspec magic `{name}`")),
             }
         }
         Ok(rest)
@@ -62,7 +62,7 @@ impl Pathspec {
                 '!' | '^' => self.exclude = true,
                 ':' => return Ok(&text[at + 1..]),
                 character if is_magic(character) => {
-                    return Err(format!("`{character}` is no magic of pathspecs"));
+                    return Err(format!("unknown pathspec magic `{character}`"));
                 }
                 _ => return Ok(&text[at..]),
             }
@@ -128,7 +128,7 @@ fn is_magic(character: char) -> bool {
 /// A path without `.`, `..` and doubled slashes; a last slash stays.
 fn normalized(path: &str) -> Result<String, String> {
     if path.starts_with('/') {
-        return Err(format!("`{path}` is no path in the repository: it begins with a slash"));
+        return Err(format!("`{path}` is not a path in the repository: it starts with a slash"));
     }
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

@@ -90,10 +90,10 @@ impl Shape {
     /// What a field is called in a sentence.
     fn wanted(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Bool => "a boolean",
-            Self::Int => "a whole number",
-            Self::IntOrText => "a whole number or a text",
+            Self::Int => "an integer",
+            Self::IntOrText => "an integer or a string",
             Self::Any => "anything",
             Self::Object(_) | Self::Generator(_) | Self::Map(_) | Self::Values => "a mapping",
             Self::List(_) => "a list",
@@ -201,7 +201,7 @@ impl Decoder<'_> {
                 Kind::Text(scalar_text(&kind))
             }
             (kind, _) => {
-                let message = format!("`{name}` is {}, and here is {}", shape.wanted(), kind.name());
+                let message = format!("`{name}` must be {}, found {}", shape.wanted(), kind.name());
                 return Err(Mismatch { message, span });
             }
         };
@@ -318,7 +318,7 @@ mod tests {
         );
         assert_eq!(remarks.untyped.len(), 3);
         let (json, _) = decoded("project: 1.50\n", Input::Json);
-        assert_eq!(json.unwrap_err(), "9: `project` is a text, and here is a number");
+        assert_eq!(json.unwrap_err(), "9: `project` must be a string, found a number");
     }
 
     #[test]

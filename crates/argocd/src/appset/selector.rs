@@ -110,7 +110,7 @@ impl Test {
             ("In" | "NotIn", true) => Err(format!("the operator `{operator}` needs `values`")),
             ("Exists" | "DoesNotExist", false) => Err(format!("the operator `{operator}` takes no `values`")),
             _ => Err(format!(
-                "`{operator}` is no operator of a selector; there are In, NotIn, Exists and DoesNotExist"
+                "unknown selector operator `{operator}`; expected In, NotIn, Exists or DoesNotExist"
             )),
         }
     }
@@ -191,7 +191,7 @@ mod tests {
             (
                 r#"{"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]}"#,
                 ValuesOf::Parameters,
-                "`Gt` is no operator",
+                "unknown selector operator `Gt`",
             ),
             (
                 r#"{"matchExpressions": [{"key": "a", "operator": "In"}]}"#,

@@ -156,12 +156,9 @@ fn remarked(remarks: Remarks, places: &Places<'_>) -> Vec<Warning> {
             .at(places(span))
     });
     let untyped = remarks.untyped.into_iter().map(|(field, span)| {
-        Warning::new(
-            Code::UntypedText,
-            format!("`{field}` is a text, and here is none: the API server refuses this"),
-        )
-        .hint("put it in quotes")
-        .at(places(span))
+        Warning::new(Code::UntypedText, format!("`{field}` must be a string: the API server rejects this"))
+            .hint("quote it")
+            .at(places(span))
     });
     unknown.chain(untyped).collect()
 }

@@ -39,7 +39,7 @@ impl Kind {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
             Self::Int(_) | Self::Uint(_) | Self::Float(_) => "a number",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::Map(_) => "a mapping",
         }

@@ -68,7 +68,7 @@ fn paths(json: &str, expression: &str, only_compile: bool) -> Result<Vec<Path>, 
     let definitions = definitions.filter(|definition| !ABSENT.contains(&definition.name));
     let functions = functions.filter(|(name, ..)| !ABSENT.contains(name));
     let arena = Arena::default();
-    let refuse = || format!("`{expression}` is no expression of jq");
+    let refuse = || format!("invalid jq expression `{expression}`");
     let modules = Loader::new(definitions)
         .load(&arena, File { code: code.as_str(), path: () })
         .map_err(|_| refuse())?;

@@ -99,7 +99,8 @@ fn read(key: &str, text: &str) -> Result<Vec<Rule>> {
     }
     let name = format!("settings: {key}");
     let written: Option<Vec<Written>> = Text::new(&name, text).read().map_err(|error| {
-        Error::from(error).hint("it is a list of `{apiGroups: […], kinds: […], clusters: […]}` in a text")
+        Error::from(error)
+            .hint("expected a string that contains a list of `{apiGroups: […], kinds: […], clusters: […]}`")
     })?;
     let rules = written.unwrap_or_default().into_iter().map(|Written { api_groups, kinds, clusters }| Rule {
         groups: Patterns::new(api_groups),

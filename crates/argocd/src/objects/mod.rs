@@ -74,15 +74,15 @@ impl Object {
     fn checked(self) -> Result<Self> {
         let refuse = |message: &str| Err(Error::invalid(message).at(self.place()));
         if !self.node.is_mapping() {
-            return refuse("a manifest is a mapping, and this is none");
+            return refuse("expected a Kubernetes object (a mapping)");
         }
         if self.kind().is_empty() {
-            let error = Error::invalid("the object has no `kind`").at(self.place());
-            return Err(error.hint("every manifest says its `apiVersion` and `kind`"));
+            let error = Error::invalid("the object lacks `kind`").at(self.place());
+            return Err(error.hint("every manifest requires `apiVersion` and `kind`"));
         }
         match self.node.get("apiVersion") {
             Some(given) if self.api_version().matches('/').count() > 1 => {
-                let message = format!("`{}` is no apiVersion", self.api_version());
+                let message = format!("invalid apiVersion `{}`", self.api_version());
                 Err(Error::invalid(message).at(self.place_of(given)))
             }
             _ => Ok(self),

@@ -86,7 +86,7 @@ fn document(text: &str, start: usize, sources: &Sources) -> Result<Option<Node>>
     };
     let refuse = |error: yamltree::Error| {
         let sentence = match error.kind() {
-            ErrorKind::Invalid => format!("this is no YAML: {}", error.message()),
+            ErrorKind::Invalid => format!("invalid YAML: {}", error.message()),
             ErrorKind::Limit => error.message().to_owned(),
         };
         Error::invalid(sentence).at(place_of(sources, error.span()))
@@ -235,12 +235,12 @@ mod tests {
     fn faults_have_their_places() {
         for (text, want) in [
             ("kind: A\n--- x\n", "all.yaml:2:1: `---` has more than a comment behind it on its line"),
-            ("kind: A\n---\n- kind: A\n", "all.yaml:3:1: a manifest is a mapping, and this is none"),
-            ("---\napiVersion: v1\nname: a\n", "all.yaml:2:1: the object has no `kind`"),
-            ("a: b: c\n", "all.yaml:1:5: this is no YAML: mapping values are not allowed in this context"),
-            ("kind: List\nitems:\n- null\n", "all.yaml:3:3: a manifest is a mapping, and this is none"),
-            ("kind: A\napiVersion: a/b/c\n", "all.yaml:2:13: `a/b/c` is no apiVersion"),
-            ("{\"kind\": \"A\"}\n{\"name\": 1}", "all.yaml:2:1: the object has no `kind`"),
+            ("kind: A\n---\n- kind: A\n", "all.yaml:3:1: expected a Kubernetes object (a mapping)"),
+            ("---\napiVersion: v1\nname: a\n", "all.yaml:2:1: the object lacks `kind`"),
+            ("a: b: c\n", "all.yaml:1:5: invalid YAML: mapping values are not allowed in this context"),
+            ("kind: List\nitems:\n- null\n", "all.yaml:3:3: expected a Kubernetes object (a mapping)"),
+            ("kind: A\napiVersion: a/b/c\n", "all.yaml:2:13: invalid apiVersion `a/b/c`"),
+            ("{\"kind\": \"A\"}\n{\"name\": 1}", "all.yaml:2:1: the object lacks `kind`"),
         ] {
             assert_eq!(fault(text), want);
         }

@@ -51,7 +51,7 @@ impl FromStr for Method {
             "label" => Ok(Self::Label),
             "annotation+label" => Ok(Self::AnnotationAndLabel),
             "none" => Ok(Self::None),
-            _ => Err(Error::invalid(format!("`{name}` is no way to track objects"))
+            _ => Err(Error::invalid(format!("unknown tracking method `{name}`"))
                 .hint("there are `annotation`, `label`, `annotation+label` and `none`")),
         }
     }
@@ -159,12 +159,12 @@ fn texts<'o>(object: &'o mut Object, field: &str) -> Result<&'o mut Vec<Entry>> 
         node.set("metadata", Node::mapping(Vec::new()));
     }
     let metadata = node.get_mut("metadata").filter(|metadata| metadata.is_mapping());
-    let metadata = metadata.ok_or_else(|| Error::invalid("`metadata` is no mapping"))?;
+    let metadata = metadata.ok_or_else(|| Error::invalid("`metadata` must be a mapping"))?;
     if metadata.get(field).is_none_or(is_null) {
         metadata.set(field, Node::mapping(Vec::new()));
     }
     let entries = metadata.get_mut(field).and_then(Node::entries_mut);
-    entries.ok_or_else(|| Error::invalid(format!("`{field}` is no mapping")))
+    entries.ok_or_else(|| Error::invalid(format!("`{field}` must be a mapping")))
 }
 
 /// Says what is no text among the labels or annotations.
@@ -184,7 +184,7 @@ fn check(object: &Object, field: &str) -> Result<()> {
         Some(Entry { key, value }) => {
             let (what, key) = (field.trim_end_matches('s'), key.text().unwrap_or_default());
             let message = format!("the {what} `{key}` of {object} is {}, not text", described(value));
-            Err(Error::invalid(message).at(object.place_of(value)).hint("write it in quotes"))
+            Err(Error::invalid(message).at(object.place_of(value)).hint("quote it"))
         }
     }
 }

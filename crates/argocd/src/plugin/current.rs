@@ -153,7 +153,7 @@ fn read(path: &Path, files: &dyn Files) -> Result<Node> {
     let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real));
     let bytes = bytes.map_err(|error| Error::invalid(format!("cannot read `{name}`: {error}")))?;
     let text = yamltree::decode(&bytes, 0)
-        .map_err(|error| Error::invalid(format!("`{name}` is no text: {}", error.message())))?;
+        .map_err(|error| Error::invalid(format!("`{name}` is not valid UTF-8: {}", error.message())))?;
     let texts = Sources::from([Arc::new(yamltree::Source { name, text: Arc::from(text.as_ref()) })]);
     let options = ParseOptions {
         dialect: Dialect::V2,

@@ -57,12 +57,13 @@ pub(super) fn read(text: &str) -> Result<Vec<Given>> {
         return Ok(Vec::new());
     }
     // What serde says of a text that is no JSON is where, and never what.
-    let value: Value = serde_json::from_str(text)
-        .map_err(|error| refuse(&format!("is no JSON: line {}, column {}", error.line(), error.column())))?;
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        refuse(&format!("is not valid JSON: line {}, column {}", error.line(), error.column()))
+    })?;
     let items = match value {
         Value::Null => return Ok(Vec::new()),
         Value::Array(items) => items,
-        _ => return Err(refuse("is no array")),
+        _ => return Err(refuse("must be an array")),
     };
     let mut found: Vec<Given> = Vec::with_capacity(items.len());
     for item in items {
@@ -77,14 +78,14 @@ pub(super) fn read(text: &str) -> Result<Vec<Given>> {
 
 fn parameter(item: Value) -> Result<Option<Given>> {
     let Value::Object(mut fields) = item else {
-        return Err(refuse("has an item that is no object"));
+        return Err(refuse("has an item that is not an object"));
     };
     let Some(Value::String(name)) = fields.remove("name") else {
         return Err(refuse("has an item without a name"));
     };
     let mut take = |field: &str| fields.remove(field).filter(|value| !value.is_null());
     let wrong = |field: &str| {
-        Error::invalid(format!("the `{field}` of the parameter `{name}` is none: all values are text"))
+        Error::invalid(format!("the `{field}` of the parameter `{name}` must contain strings only"))
     };
     let text = |field: &'static str, value: Value| match value {
         Value::String(text) => Ok(text),
@@ -142,18 +143,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_values() {
         for (text, want) in [
-            ("hunter2", "ARGOCD_APP_PARAMETERS is no JSON: line 1, column 1"),
-            (r#""hunter2""#, "ARGOCD_APP_PARAMETERS is no array"),
-            (r#"["hunter2"]"#, "ARGOCD_APP_PARAMETERS has an item that is no object"),
+            ("hunter2", "ARGOCD_APP_PARAMETERS is not valid JSON: line 1, column 1"),
+            (r#""hunter2""#, "ARGOCD_APP_PARAMETERS must be an array"),
+            (r#"["hunter2"]"#, "ARGOCD_APP_PARAMETERS has an item that is not an object"),
             (r#"[{"string":"hunter2"}]"#, "ARGOCD_APP_PARAMETERS has an item without a name"),
-            (
-                r#"[{"name":"a","map":"hunter2"}]"#,
-                "the `map` of the parameter `a` is none: all values are text",
-            ),
-            (
-                r#"[{"name":"a","array":[2]}]"#,
-                "the `array` of the parameter `a` is none: all values are text",
-            ),
+            (r#"[{"name":"a","map":"hunter2"}]"#, "the `map` of the parameter `a` must contain strings only"),
+            (r#"[{"name":"a","array":[2]}]"#, "the `array` of the parameter `a` must contain strings only"),
             (
                 r#"[{"name":"a","string":"hunter2","array":[]}]"#,
                 "the parameter `a` has several values at once",

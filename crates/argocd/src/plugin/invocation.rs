@@ -93,15 +93,13 @@ impl Invocation {
     pub(super) fn check_scope(&self, scopes: &[Scope], source: &str) -> Result<()> {
         let foreign = self.given.iter().find(|(parameter, _)| !scopes.contains(&parameter.scope));
         let Some((parameter, _)) = foreign else { return Ok(()) };
-        let error = Error::invalid(format!("the parameter `{}` has no effect on {source}", parameter.name));
+        let error = Error::invalid(format!("the parameter `{}` does not apply to {source}", parameter.name));
         Err(match parameter.scope {
             Scope::Helm => {
                 error.hint("it is for charts; `chain` makes a chart a resource of a kustomization")
             }
             Scope::Kustomize => error.hint("it is for kustomizations"),
-            Scope::Directory => {
-                error.hint("it is for folders of manifests, and `engine: directory` makes it one")
-            }
+            Scope::Directory => error.hint("it applies to directories of manifests: set `engine: directory`"),
             Scope::Any => error,
         })
     }
@@ -127,7 +125,7 @@ fn unknown(name: &str) -> Error {
     let closest = suggestion::closest(name, names()).or_else(of_bare);
     let rest = names().filter(|name| Some(*name) != closest);
     let all: Vec<&str> = closest.into_iter().chain(rest).collect();
-    Error::invalid(format!("there is no parameter `{name}`")).hint(match closest {
+    Error::invalid(format!("unknown parameter `{name}`")).hint(match closest {
         Some(closest) => format!("did you mean `{closest}`? There are: {}", all.join(", ")),
         None => format!("there are: {}", all.join(", ")),
     })

@@ -130,7 +130,7 @@ impl<'a> Asked<'a> {
         match self.engine {
             Engine::Helm => "a chart",
             Engine::Kustomize => "a kustomization without a chart",
-            _ => "a folder of manifests",
+            _ => "a directory of manifests",
         }
     }
 
@@ -264,11 +264,14 @@ impl<'a> Asked<'a> {
     fn empty(&self) -> Error {
         let has_chart = self.place.checkout.file(&self.place.folder.join(CHART)).is_ok();
         let hint = if self.engine == Engine::Kustomize && self.chain.is_none() && has_chart {
-            "name `Chart.yaml` among the `resources` of the kustomization if the chart beside it is one of them"
+            "add `Chart.yaml` to the `resources` of the kustomization to include the chart"
         } else {
             "set ALLOW_EMPTY in the plugin's env, or the parameter `allow-empty`, to `true` if that is meant"
         };
-        Error::invalid("there are no manifests, and Argo CD would remove all that there is").hint(hint)
+        Error::invalid(
+            "the source renders no manifests, and Argo CD would delete all resources of the Application",
+        )
+        .hint(hint)
     }
 }
 
@@ -285,10 +288,10 @@ fn chain(parameter: &str, place: &Place<'_>) -> Result<Option<std::path::PathBuf
     let refuse = |absence: &Absence| {
         Error::invalid(match absence {
             Absence::Outside => format!("the chart `{parameter}` is outside of the repository"),
-            Absence::Missing | Absence::WrongKind => format!("there is no chart in `{parameter}`"),
+            Absence::Missing | Absence::WrongKind => format!("no chart found in `{parameter}`"),
             Absence::Unreadable(reason) => format!("cannot read the chart `{parameter}`: {reason}"),
         })
-        .hint("the parameter `chain` is the chart's folder: from the kustomization's, or with a `/` in front from the repository's")
+        .hint("the parameter `chain` must be the chart's directory, relative to the kustomization, or to the repository with a leading `/`")
     };
     let folder = place.checkout.locate(&place.folder, parameter).map_err(|absence| refuse(&absence))?;
     match place.checkout.real(&folder.join(CHART)).map_err(|absence| refuse(&absence))? {
@@ -549,21 +552,16 @@ mod tests {
             (
                 "chart",
                 json!({"valueFiles": []}),
-                "there is no parameter `valueFiles`",
+                "unknown parameter `valueFiles`",
                 "did you mean `helm-value-files`? There are: helm-value-files, engine,",
             ),
             (
                 "chart",
                 json!({"images": []}),
-                "there is no parameter `images`",
+                "unknown parameter `images`",
                 "did you mean `kustomize-images`?",
             ),
-            (
-                "chart",
-                json!({"zzz": []}),
-                "there is no parameter `zzz`",
-                "there are: engine, helm-value-files",
-            ),
+            ("chart", json!({"zzz": []}), "unknown parameter `zzz`", "there are: engine, helm-value-files"),
             (
                 "chart",
                 json!({"helm-value-files": "a"}),
@@ -576,41 +574,41 @@ mod tests {
                 "the parameter `helm-skip-crds` is `true` or `false`",
                 "",
             ),
-            ("chart", json!({"engine": "jsonnet"}), "the parameter `engine` names none", "it is `helm`"),
+            ("chart", json!({"engine": "jsonnet"}), "the parameter `engine` names none", "expected `helm`"),
             (
                 "chart",
                 json!({"kustomize-images": ["a"]}),
-                "the parameter `kustomize-images` has no effect on a chart",
+                "the parameter `kustomize-images` does not apply to a chart",
                 "it is for kustomizations",
             ),
             (
                 "overlay",
                 json!({"helm-values": ""}),
-                "the parameter `helm-values` has no effect on a kustomization without a chart",
+                "the parameter `helm-values` does not apply to a kustomization without a chart",
                 "it is for charts",
             ),
             (
                 "plain",
                 json!({"helm-values": ""}),
-                "the parameter `helm-values` has no effect on a folder of manifests",
+                "the parameter `helm-values` does not apply to a directory of manifests",
                 "it is for charts",
             ),
             (
                 "overlay",
                 json!({"kustomize-replicas": {"web": "many"}}),
-                "the parameter `kustomize-replicas` has no whole number for `web`",
+                "the parameter `kustomize-replicas` must have an integer for `web`",
                 "",
             ),
             (
                 "overlay",
                 json!({"kustomize-patches": ["a: 1"]}),
-                "this is no patch",
+                "this is not a patch",
                 "an item of `kustomize-patches`",
             ),
             (
                 "overlay",
                 json!({"chain": "../plain"}),
-                "there is no chart in `../plain`",
+                "no chart found in `../plain`",
                 "the parameter `chain` is",
             ),
             (
@@ -620,11 +618,11 @@ mod tests {
                 "the parameter `chain` is",
             ),
             ("chart", json!({"helm-value-files": ["../../x"]}), "`../../x` is outside of the repository", ""),
-            ("chart", json!({"kube-version": "new"}), "`new` is no version of Kubernetes", ""),
+            ("chart", json!({"kube-version": "new"}), "invalid Kubernetes version `new`", ""),
             (
                 "empty",
                 json!({}),
-                "there are no manifests, and Argo CD would remove all that there is",
+                "the source renders no manifests, and Argo CD would delete all resources of the Application",
                 "set ALLOW_EMPTY",
             ),
         ] {

@@ -48,19 +48,19 @@ use Scope::{Any, Directory, Helm, Kustomize};
 /// All parameters, in the order in which a form shows them.
 #[rustfmt::skip]
 pub(super) const PARAMETERS: &[Parameter] = &[
-    parameter(Any, "engine", "Engine", "helm, kustomize or directory; what the folder is, if empty", Text(|to, text| to.engine = text)).now(|now| Some(now.engine())),
-    parameter(Helm, "helm-value-files", "Value files", "Files with values, the later ones winning: from the chart's folder, or with a / in front from the repository's; patterns and $ARGOCD_APP_… are allowed", List(|to, files| to.helm.value_files = all_at(files))),
+    parameter(Any, "engine", "Engine", "helm, kustomize or directory; detected if empty", Text(|to, text| to.engine = text)).now(|now| Some(now.engine())),
+    parameter(Helm, "helm-value-files", "Value files", "Values files, later ones win; relative to the chart, or to the repository with a leading /; patterns and $ARGOCD_APP_… are allowed", List(|to, files| to.helm.value_files = all_at(files))),
     parameter(Helm, "helm-values", "Values", "Values as YAML, after the files", Text(|to, text| to.helm.values = at(text))).secret(),
     parameter(Helm, "helm-parameters", "Parameters", "Single values, as --set takes them, after all others", Map(|to, values| to.set(values, false))).secret().now(|now| Some(Content::Map(now.values.clone()))),
-    parameter(Helm, "helm-string-parameters", "String parameters", "Single values that are text, whatever they look like (--set-string)", Map(|to, values| to.set(values, true))).secret(),
+    parameter(Helm, "helm-string-parameters", "String parameters", "Single values that are always strings (--set-string)", Map(|to, values| to.set(values, true))).secret(),
     parameter(Helm, "helm-file-parameters", "File parameters", "Single values that are the contents of files (--set-file)", Map(Wanted::set_files)),
     parameter(Helm, "helm-release-name", "Release name", "The name of the release; the Application's, if empty", Text(|to, text| to.helm.release_name = at(text))).now(|now| Some(Content::Text(now.application.clone()))),
     parameter(Helm, "helm-namespace", "Release namespace", "The namespace of the release; the destination's, if empty", Text(|to, text| to.helm.namespace = text)).now(|now| Some(Content::Text(now.namespace.clone()))),
-    parameter(Helm, "helm-skip-crds", "Skip CRDs", "Leave out what is in the chart's crds folder", Flag(|to, on| to.helm.skip_crds = on)),
+    parameter(Helm, "helm-skip-crds", "Skip CRDs", "Omit the chart's crds directory", Flag(|to, on| to.helm.skip_crds = on)),
     parameter(Helm, "helm-skip-tests", "Skip tests", "Leave out the tests of the chart", Flag(|to, on| to.helm.skip_tests = on)),
     parameter(Helm, "helm-skip-schema-validation", "Skip schema validation", "Do not hold values against the schema of the chart", Flag(|to, on| to.helm.skip_schema_validation = on)),
     parameter(Helm, "helm-ignore-missing-value-files", "Ignore missing value files", "Pass over value files that are not there", Flag(|to, on| to.helm.ignore_missing_value_files = on)),
-    parameter(Kustomize, "chain", "Chart of the kustomization", "The folder of a chart whose manifests become a resource of the kustomization, and which the Helm parameters are for", Text(|to, text| to.chain = text)).now(|now| now.chain.clone().map(Content::Text)),
+    parameter(Kustomize, "chain", "Chart of the kustomization", "Directory of a chart whose manifests become a resource of the kustomization; the Helm parameters apply to it", Text(|to, text| to.chain = text)).now(|now| now.chain.clone().map(Content::Text)),
     parameter(Kustomize, "kustomize-images", "Images", "Images to set: name=new:tag, name:tag or name@digest", List(|to, images| to.kustomize.images = all_at(images))).now(|now| Some(Content::List(now.images.clone()))),
     parameter(Kustomize, "kustomize-name-prefix", "Name prefix", "What names begin with", Text(|to, text| to.kustomize.name_prefix = text)).now(|now| now.field("namePrefix")),
     parameter(Kustomize, "kustomize-name-suffix", "Name suffix", "What names end with", Text(|to, text| to.kustomize.name_suffix = text)).now(|now| now.field("nameSuffix")),
@@ -77,12 +77,12 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     parameter(Kustomize, "kustomize-components", "Components", "Folders of components, patterns too", List(|to, components| to.kustomize.components = all_at(components))).now(|now| now.field("components")),
     parameter(Kustomize, "kustomize-ignore-missing-components", "Ignore missing components", "Pass over components that are not there", Flag(|to, on| to.kustomize.ignore_missing_components = on)),
     parameter(Kustomize, "kustomize-build-options", "Build options", "Flags of kustomize build, such as --enable-helm", List(|to, options| to.build_options = options)),
-    parameter(Directory, "directory-recurse", "Recurse", "Take the files in folders below too", Flag(|to, on| to.directory.recurse = on)),
+    parameter(Directory, "directory-recurse", "Recurse", "Include files in subdirectories", Flag(|to, on| to.directory.recurse = on)),
     parameter(Directory, "directory-include", "Include", "A pattern of the files that count", Text(|to, text| to.directory.include = at(text))),
     parameter(Directory, "directory-exclude", "Exclude", "A pattern of the files that do not", Text(|to, text| to.directory.exclude = at(text))),
-    parameter(Any, "kube-version", "Kubernetes version", "The version that charts are told; the cluster's, if empty", Text(|to, text| to.kube_version = text)),
-    parameter(Any, "api-versions", "API versions", "The API versions that charts are told; the cluster's, if empty", List(|to, versions| to.api_versions = versions)),
-    parameter(Any, "allow-empty", "Allow empty", "Let there be no manifests at all, where Argo CD removes all that there is", Flag(|to, on| to.allow_empty = on)),
+    parameter(Any, "kube-version", "Kubernetes version", "Kubernetes version for charts; default: the cluster's", Text(|to, text| to.kube_version = text)),
+    parameter(Any, "api-versions", "API versions", "API versions for charts; default: the cluster's", List(|to, versions| to.api_versions = versions)),
+    parameter(Any, "allow-empty", "Allow empty", "Allow an empty result, for which Argo CD deletes all resources", Flag(|to, on| to.allow_empty = on)),
 ];
 
 const fn parameter(

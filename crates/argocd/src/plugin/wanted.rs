@@ -59,7 +59,7 @@ impl Wanted {
             "kustomize" => Ok(Some(Engine::Kustomize)),
             "directory" => Ok(Some(Engine::Directory)),
             _ => Err(Error::invalid("the parameter `engine` names none")
-                .hint("it is `helm`, `kustomize` or `directory`; without it the folder says which")),
+                .hint("expected `helm`, `kustomize` or `directory`; omit it to detect the engine")),
         }
     }
 
@@ -96,7 +96,7 @@ pub(super) fn all_at(values: Vec<String>) -> Vec<At<String>> {
 
 fn replica((name, count): (&String, &String)) -> Result<Replica> {
     let count = count.parse::<u32>().ok().and_then(|count| i32::try_from(count).ok()).ok_or_else(|| {
-        Error::invalid(format!("the parameter `kustomize-replicas` has no whole number for `{name}`"))
+        Error::invalid(format!("the parameter `kustomize-replicas` must have an integer for `{name}`"))
     })?;
     Ok(Replica { name: name.clone(), count: i64::from(count) })
 }
@@ -112,7 +112,7 @@ fn patch(number: usize, texts: &Sources) -> Result<Node> {
     let id = u32::try_from(number).unwrap_or(u32::MAX);
     let options = ParseOptions { dialect: Dialect::V2, ..ParseOptions::default() };
     let parsed = yamltree::parse_first(&text.text, id, &options)
-        .map_err(|error| Error::invalid("the patch is no YAML").at(place_of(texts, error.span())))?;
+        .map_err(|error| Error::invalid("the patch is not valid YAML").at(place_of(texts, error.span())))?;
     let root = parsed.map_or_else(Node::null, |document| document.root);
     if ["patch", "path"].iter().any(|field| root.get(field).is_some()) {
         return Ok(root);
@@ -120,7 +120,7 @@ fn patch(number: usize, texts: &Sources) -> Result<Node> {
     if root.get("kind").is_some() || root.is_sequence() {
         return Ok(Node::mapping(vec![yamltree::Entry::new("patch", Node::string(&text.text))]));
     }
-    Err(Error::invalid("this is no patch").at(place_of(texts, root.span)).hint(
+    Err(Error::invalid("this is not a patch").at(place_of(texts, root.span)).hint(
         "an item of `kustomize-patches` is `{path: …}`, `{patch: …, target: …}` or an object with a `kind`",
     ))
 }

@@ -55,7 +55,7 @@ impl Project {
                 self.name
             );
             let error = Error::invalid(message).at(application.place.clone());
-            errors.push(error.hint("`sourceNamespaces` of the project says where they may be"));
+            errors.push(error.hint("add the namespace to `sourceNamespaces` of the project"));
         }
         for source in sources.iter().filter(|source| !self.permits_source(source.url)) {
             let shown = crate::repositories::shown(source.url);
@@ -92,9 +92,9 @@ impl Project {
             };
             let message = format!("the project `{}` does not permit {object}, of the kind {kind}", self.name);
             let hint = if is_namespaced {
-                "`namespaceResourceWhitelist` and `namespaceResourceBlacklist` of the project say which kinds may be in namespaces"
+                "see `namespaceResourceWhitelist` and `namespaceResourceBlacklist` of the project"
             } else {
-                "`clusterResourceWhitelist` and `clusterResourceBlacklist` of the project say which kinds of the cluster there may be"
+                "see `clusterResourceWhitelist` and `clusterResourceBlacklist` of the project"
             };
             return Err(Error::invalid(message).at(object.place()).hint(hint));
         }
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(
             faults(&project, "other", "https://token@h/a/b"),
             [
-                "app.yaml:1:1: the project `team` does not permit Applications in the namespace `other`, where `web` is (`sourceNamespaces` of the project says where they may be)",
+                "app.yaml:1:1: the project `team` does not permit Applications in the namespace `other`, where `web` is (add the namespace to `sourceNamespaces` of the project)",
                 "app.yaml:1:4: the project `team` does not permit the repository `https://h/a/b` (`sourceRepos` of the project: `https://h/*`)",
                 "app.yaml:1:1: the project `team` does not permit the namespace `shop` on the cluster `prod` (`destinations` of the project is empty)",
             ]
@@ -375,7 +375,7 @@ mod tests {
         let error = projects.get("taem").unwrap_err();
         assert_eq!(
             (error.message(), error.get_hint()),
-            ("there is no project `taem`", Some("did you mean `team`?"))
+            ("unknown project `taem`", Some("did you mean `team`?"))
         );
     }
 
@@ -393,7 +393,7 @@ mod tests {
             text: text.replace("[https://h/a]", "x").into(),
         });
         let error = projects.take_from(&read(&wrong).unwrap()).unwrap_err().to_string();
-        assert!(error.starts_with("wrong.yaml:1:1: this is no AppProject: "), "{error}");
+        assert!(error.starts_with("wrong.yaml:1:1: invalid AppProject: "), "{error}");
     }
 
     #[test]
@@ -418,7 +418,7 @@ projects:
     fn what_is_no_project_is_refused() {
         for (entry, want) in [
             ("{kind: Pod}", "context.yaml:4:3: a project is an `AppProject`, and this is `Pod`"),
-            ("{kind: AppProject}", "context.yaml:4:3: this is no AppProject: missing field `metadata`"),
+            ("{kind: AppProject}", "context.yaml:4:3: invalid AppProject: missing field `metadata`"),
         ] {
             let text = format!("apiVersion: renderer/v1alpha1\nkind: Context\nprojects:\n- {entry}\n");
             let text = Text::new("context.yaml", &text);

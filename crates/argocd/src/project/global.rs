@@ -50,7 +50,8 @@ pub(super) fn read(settings: &BTreeMap<String, String>) -> Result<Vec<GlobalProj
         return Ok(Vec::new());
     };
     Text::new(&format!("settings: {SETTING}"), text).read().map_err(|error| {
-        Error::from(error).hint("it is a list of `{projectName: …, labelSelector: {…}}` in a text")
+        Error::from(error)
+            .hint("expected a string that contains a list of `{projectName: …, labelSelector: {…}}`")
     })
 }
 

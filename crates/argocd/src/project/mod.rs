@@ -156,7 +156,7 @@ impl Projects {
     pub fn get(&self, name: &str) -> Result<Project> {
         let name = if name.is_empty() { DEFAULT } else { name };
         let Some(project) = self.by_name.get(name) else {
-            let error = Error::invalid(format!("there is no project `{name}`"));
+            let error = Error::invalid(format!("unknown project `{name}`"));
             return Err(match closest(name, self.by_name.keys().map(String::as_str)) {
                 Some(meant) => error.hint(format!("did you mean `{meant}`?")),
                 None => error.hint("add the AppProject to `projects` of the context file"),
@@ -193,7 +193,7 @@ impl Project {
             return Err(Error::invalid(message).at(place));
         }
         let written = Written::deserialize(value)
-            .map_err(|error| Error::invalid(format!("this is no {KIND}: {error}")).at(place.clone()))?;
+            .map_err(|error| Error::invalid(format!("invalid {KIND}: {error}")).at(place.clone()))?;
         let spec = written.spec.unwrap_or_default();
         let destinations = spec.destinations.unwrap_or_default();
         Ok(Self {

@@ -23,8 +23,7 @@ pub(super) fn check(object: &Object, warnings: &mut Vec<Warning>) {
     }
     for key in [WAVE, HELM_WEIGHT] {
         if let Some(value) = object.annotation(key).filter(|value| value.parse::<i64>().is_err()) {
-            let message =
-                format!("the `{key}` of {object} is `{value}`, which is no whole number; it does not count");
+            let message = format!("`{key}` of {object} must be an integer, found `{value}`; ignored");
             warnings
                 .push(Warning::new(Code::UnknownAnnotationValue, message).at(object.annotation_place(key)));
         }
@@ -42,12 +41,12 @@ fn check_texts(object: &Object, warnings: &mut Vec<Warning>) -> bool {
     if annotations.iter().filter_map(|entry| entry.key.text()).any(is_read) {
         let key = fault.key.text().unwrap_or_default();
         let message = format!(
-            "the annotation `{key}` of {object} is no text, so that Argo CD sees none of its annotations: neither waves nor hooks"
+            "the annotation `{key}` of {object} must be a string; Argo CD ignores all its annotations, sync waves and hooks included"
         );
         warnings.push(
             Warning::new(Code::UnknownAnnotationValue, message)
                 .at(object.place_of(&fault.value))
-                .hint("write it in quotes"),
+                .hint("quote it"),
         );
     }
     true
@@ -75,12 +74,9 @@ fn check_hook(object: &Object, warnings: &mut Vec<Warning>) {
             // Of the names of a hook that is known to one tool, the others are passed over.
             let is_cause = is_never && !known_anywhere(&argo, &argo_known, &helm, &helm_known);
             let (code, outcome) = if is_cause {
-                (Code::NeverApplied, format!("{object} is never applied: `{name}` is no hook of Argo CD"))
+                (Code::NeverApplied, format!("{object} is never applied: unknown Argo CD hook `{name}`"))
             } else {
-                (
-                    Code::UnknownAnnotationValue,
-                    format!("the hook `{name}` of {object} is not known; it does not count"),
-                )
+                (Code::UnknownAnnotationValue, format!("unknown hook `{name}` of {object}; ignored"))
             };
             let warning = Warning::new(code, outcome).at(object.annotation_place(key));
             warnings.push(warning.hint(suggestion(name, known, is_cause)));
@@ -97,7 +93,7 @@ fn check_policies(object: &Object, warnings: &mut Vec<Warning>) {
     let helm: Vec<&str> = DeletePolicy::ALL.iter().map(|policy| policy.helm_name()).collect();
     for (key, known) in [(DELETE_POLICY, argo), (HELM_DELETE_POLICY, helm)] {
         for name in object.annotation_list(key).into_iter().filter(|name| !known.contains(name)) {
-            let message = format!("`{name}` is no value of `{key}`; for {object} it does not count");
+            let message = format!("unknown value `{name}` of `{key}`; ignored for {object}");
             let warning =
                 Warning::new(Code::UnknownAnnotationValue, message).at(object.annotation_place(key));
             warnings.push(warning.hint(suggestion(name, &known, false)));
@@ -154,12 +150,12 @@ mod tests {
             assert_eq!(code, Code::NeverApplied);
             assert_eq!(
                 message,
-                format!("a.yaml:5:30 Job/a is never applied: `{written}` is no hook of Argo CD")
+                format!("a.yaml:5:30 Job/a is never applied: unknown Argo CD hook `{written}`")
             );
             assert_eq!(hint.unwrap(), format!("did you mean `{meant}`?"));
         }
         let (_, message, hint) = one("helm.sh/hook: pre-instal");
-        assert!(message.contains("`pre-instal` is no hook"), "{message}");
+        assert!(message.contains("unknown Argo CD hook `pre-instal`"), "{message}");
         assert_eq!(hint.unwrap(), "did you mean `pre-install`?");
         let (_, _, hint) = one("argocd.argoproj.io/hook: 'true'");
         assert!(hint.unwrap().starts_with("there are `PreSync`, `Sync`"));
@@ -172,10 +168,7 @@ mod tests {
     fn a_typo_beside_a_phase_does_not_count() {
         let (code, message, _) = one("argocd.argoproj.io/hook: PreSync,PostSinc");
         assert_eq!(code, Code::UnknownAnnotationValue);
-        assert!(
-            message.ends_with("the hook `PostSinc` of Job/a is not known; it does not count"),
-            "{message}"
-        );
+        assert!(message.ends_with("unknown hook `PostSinc` of Job/a; ignored"), "{message}");
         let (code, _, _) = one("{argocd.argoproj.io/hook: PreSinc, helm.sh/hook: post-install}");
         assert_eq!(code, Code::UnknownAnnotationValue);
     }
@@ -200,10 +193,10 @@ mod tests {
     fn values_that_do_not_count_are_said() {
         let (_, message, hint) =
             one("{argocd.argoproj.io/hook: Sync, argocd.argoproj.io/hook-delete-policy: HookSucceded}");
-        assert!(message.contains("`HookSucceded` is no value"), "{message}");
+        assert!(message.contains("unknown value `HookSucceded`"), "{message}");
         assert_eq!(hint.unwrap(), "did you mean `HookSucceeded`?");
         let (_, message, _) = one("argocd.argoproj.io/sync-wave: first");
-        assert!(message.contains("is `first`, which is no whole number"), "{message}");
+        assert!(message.contains("must be an integer, found `first`"), "{message}");
         let (_, message, _) = one("{argocd.argoproj.io/sync-wave: 1, argocd.argoproj.io/hook: PreSync}");
         assert!(
             message.starts_with("a.yaml:5:36 the annotation `argocd.argoproj.io/sync-wave`"),

@@ -94,10 +94,10 @@ fn row(task: &Task<'_>) -> [String; COLUMNS] {
 fn row_of_never(never: &Never<'_>) -> [String; COLUMNS] {
     let object = never.object;
     let why = match never.reason {
-        Reason::Skipped => "told to be skipped",
+        Reason::Skipped => "skipped by annotation",
         Reason::Excluded => "of a kind that Argo CD leaves alone",
         Reason::AtDeletion => "runs when the Application is deleted",
-        Reason::NoPhase => "a hook that Argo CD has no phase for",
+        Reason::NoPhase => "a hook of an unknown phase",
         Reason::Unknown => "a hook that is not known",
     };
     [
@@ -189,7 +189,7 @@ PreSync   0      Namespace   shop                                    moved befor
 PreSync   0      batch/Job   shop/migrate-*   hook   HookSucceeded
 Sync      0      Service     old                                     deleted if pruning is on
 Sync      0      ConfigMap   a\u{fffd}[2J                                   Replace=true, Force=true
-Never     0      Pod         smoke            hook                   a hook that Argo CD has no phase for
+Never     0      Pod         smoke            hook                   a hook of an unknown phase
 ";
         assert_eq!(plan.to_table(), want);
     }

@@ -331,7 +331,7 @@ async fn a_client_is_told_before_its_patience_ends() {
     let late = Call { timeout: Some("50m"), ..Call::generate("app") };
     let reply = late.send(&server.socket, &archive).await;
     assert_eq!(reply.code, DEADLINE_EXCEEDED, "{reply:?}");
-    assert!(reply.message.starts_with("there are no manifests after 25 ms: "), "{}", reply.message);
+    assert!(reply.message.starts_with("no manifests within 25 ms: "), "{}", reply.message);
     // It went on, and is at hand.
     let patient = Call::generate("app");
     assert_eq!(patient.send(&server.socket, &archive).await.manifests(), ["late"]);

@@ -60,7 +60,7 @@ impl Evaluation<'_> {
                 return Ok(self.written[expression.offset..expression.end].to_owned());
             }
             Some(Value::Binary) => {
-                let message = format!("the value of `{name}` is no text");
+                let message = format!("the value of `{name}` is not text");
                 return Err(ExpressionError::new(message, expression.offset));
             }
             None if self.mode == Mode::Strict && !has_default => {

@@ -164,7 +164,7 @@ impl Parser<'_> {
         }
         expression.name = self.name();
         if expression.name.is_empty() {
-            return Err(self.fault("has no variable", expression));
+            return Err(self.fault("lacks a variable", expression));
         }
         match self.peek() {
             Some(':') => self.colon(expression),
@@ -260,7 +260,7 @@ impl Parser<'_> {
     ) -> Result<(), ExpressionError> {
         let argument = if self.opens() { self.expression()? } else { Part::Text(self.run(ends, escapes)) };
         if matches!(&argument, Part::Text(text) if text.is_empty()) {
-            return Err(self.fault(&format!("has nothing behind `{}`", expression.operator), expression));
+            return Err(self.fault(&format!("is empty after `{}`", expression.operator), expression));
         }
         expression.arguments.push(argument);
         Ok(())
@@ -271,7 +271,7 @@ impl Parser<'_> {
     }
 
     fn bad(&self, expression: &Expression) -> ExpressionError {
-        self.fault("is no substitution that Flux knows", expression)
+        self.fault("is not a substitution that Flux supports", expression)
     }
 
     /// The expression as far as it was read is shown: it has no values in it.

@@ -88,23 +88,23 @@ fn expressions_give_what_flux_gives() {
 #[test]
 fn what_flux_refuses_is_refused() {
     for (text, want) in [
-        ("${}", "`${}` has no variable"),
-        ("${ v}", "`${ v}` has no variable"),
+        ("${}", "`${}` lacks a variable"),
+        ("${ v}", "`${ v}` lacks a variable"),
         ("${v", "`${v` is not closed behind its variable"),
         ("${v.x}", "`${v.x}` is not closed behind its variable"),
         ("${v-x}", "`${v-x}` has the operator `-`, which Flux does not know"),
         ("${v+x}", "`${v+x}` has the operator `+`, which Flux does not know"),
-        ("${#}", "`${#}` is no substitution that Flux knows"),
-        ("${v:}", "`${v:}` has nothing behind `:`"),
-        ("${v::2}", "`${v::2}` has nothing behind `:`"),
-        ("${v:é}", "`${v:é}` is no substitution that Flux knows"),
-        ("${v:${one}0}", "`${v:${one}` is no substitution that Flux knows"),
-        ("${v#}", "`${v#}` has nothing behind `#`"),
-        ("${v#a${one}}", "`${v#a${one}` is no substitution that Flux knows"),
-        ("${v/a}", "`${v/a}` is no substitution that Flux knows"),
-        ("${v///x}", "`${v///x}` has nothing behind `//`"),
-        ("${v^^^}", "`${v^^^}` is no substitution that Flux knows"),
-        ("${none:=x", "`${none:=x` has nothing behind `:=`"),
+        ("${#}", "`${#}` is not a substitution that Flux supports"),
+        ("${v:}", "`${v:}` is empty after `:`"),
+        ("${v::2}", "`${v::2}` is empty after `:`"),
+        ("${v:é}", "`${v:é}` is not a substitution that Flux supports"),
+        ("${v:${one}0}", "`${v:${one}` is not a substitution that Flux supports"),
+        ("${v#}", "`${v#}` is empty after `#`"),
+        ("${v#a${one}}", "`${v#a${one}` is not a substitution that Flux supports"),
+        ("${v/a}", "`${v/a}` is not a substitution that Flux supports"),
+        ("${v///x}", "`${v///x}` is empty after `//`"),
+        ("${v^^^}", "`${v^^^}` is not a substitution that Flux supports"),
+        ("${none:=x", "`${none:=x` is empty after `:=`"),
         // At these Flux' own code panics, or gives what YAML refuses.
         ("${v:3:-1}", "`${v:…}` takes a part of negative length, at which Flux fails"),
         ("${uni:1}", "`${uni:…}` cuts a character in two"),
@@ -141,7 +141,7 @@ fn hostile_expressions_are_bounded() {
     let binary = Variables { values: [("b".to_owned(), Value::Binary)].into(), has_unknown: false };
     assert_eq!(
         substitute("${b}", &binary, Mode::Lenient).unwrap_err().message,
-        "the value of `b` is no text"
+        "the value of `b` is not text"
     );
     assert_eq!(substitute("x", &binary, Mode::Lenient).as_deref(), Ok("x"));
 }

@@ -16,7 +16,7 @@ pub(super) const JUNIT: Format =
 
 pub(super) const GITHUB: Format = Format {
     name: "github",
-    about: "commands of GitHub's workflows, shown beside lines",
+    about: "GitHub workflow commands, shown at lines",
     extension: "txt",
     write: github,
 };

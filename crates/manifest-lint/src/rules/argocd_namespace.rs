@@ -52,7 +52,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
             };
             let mut draft = Draft::new(known, at, &deployment.object, Severity::Warning)
                 .says(what)
-                .hint("deploy it into a namespace of its own");
+                .hint("deploy it into its own namespace");
             if let Some(node) = deployment.object.node().lookup(&["spec", "destination", "namespace"]) {
                 draft = draft.field("spec.destination.namespace", node);
             }

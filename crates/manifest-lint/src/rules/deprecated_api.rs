@@ -26,7 +26,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         let draft = Draft::new(known, at, object, Severity::Warning)
             .says(format!("{what} is deprecated in Kubernetes 1.{minor}, and gone in 1.{removed}"));
         drafts.push(match replacement {
-            "" => draft.hint("there is nothing that takes its place"),
+            "" => draft.hint("it has no replacement"),
             version => draft.hint(format!("write it as `{version}`")),
         });
     }

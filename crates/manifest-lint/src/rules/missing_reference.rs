@@ -22,7 +22,7 @@ pub(super) const CHECK: Check = Check {
         name: "missing-reference",
         meaning: "An object names another that is not among those that are rendered: pods that need it do not start.",
     },
-    fix: "correct the name, or bring it along; `optional: true` says that it may be missing",
+    fix: "correct the name or add the object; set `optional: true` if it may be missing",
     run,
 };
 
@@ -66,7 +66,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
             let severity = if is_sure { Severity::Warning } else { Severity::Note };
             let draft = Draft::new(known, at, object, severity)
                 .field(reference.path, reference.node)
-                .says(format!("there is no {} `{name}` among the rendered objects", reference.kind));
+                .says(format!("no {} `{name}` among the rendered objects", reference.kind));
             drafts.push(match near {
                 Some(near) => draft.hint(format!("did you mean `{near}`?")),
                 None => draft,

@@ -18,7 +18,7 @@ pub(super) const CHECK: Check = Check {
     rule: &Rule {
         code: "LINT011",
         name: "removed-api",
-        meaning: "The version of Kubernetes does not serve the kind any more: it refuses the object, and with it the sync.",
+        meaning: "This version of Kubernetes no longer serves the kind: it rejects the object, and the sync fails.",
     },
     fix: "write it in a version that is served",
     run,
@@ -123,7 +123,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         let draft = Draft::new(known, at, object, Severity::Error)
             .says(format!("Kubernetes 1.{minor} does not serve {what}: it is gone since 1.{since}"));
         drafts.push(match replacement {
-            Some("") => draft.hint("there is nothing that takes its place: remove it"),
+            Some("") => draft.hint("it has no replacement: remove it"),
             Some(version) => draft.hint(format!("write it as `{version}`")),
             None => draft,
         });

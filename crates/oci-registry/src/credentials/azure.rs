@@ -69,7 +69,7 @@ impl Azure {
             let token: Token = self.session.json(&ask?)?;
             let now = self.surroundings.now();
             let expires = moment::after(now, token.expires_in)
-                .ok_or_else(|| missing(ENTRA, "it does not say until when its token is good"))?;
+                .ok_or_else(|| missing(ENTRA, "it lacks an expiry time for its token"))?;
             Ok(Given::expiring(token.access_token, now, expires))
         })
     }
@@ -79,7 +79,7 @@ impl Azure {
         let [client, tenant, file] = WORKLOAD.map(|name| variables.required(name));
         let (client, tenant, statement) = (client?, tenant?, variables.token_file(&file?)?);
         if !tenant.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)) {
-            return Err(missing("$AZURE_TENANT_ID", "it is no tenant"));
+            return Err(missing("$AZURE_TENANT_ID", "not a tenant id"));
         }
         let authority = variables.text("AZURE_AUTHORITY_HOST");
         let authority = authority.as_deref().unwrap_or(PUBLIC_AUTHORITY).trim_end_matches('/');
@@ -112,8 +112,7 @@ impl Azure {
             ("access_token", token.expose()),
         ]))?;
         let expires = expiry(answer.refresh_token.expose()).and_then(moment::after_epoch);
-        let expires =
-            expires.ok_or_else(|| missing(REGISTRY, "its token does not say until when it is good"))?;
+        let expires = expires.ok_or_else(|| missing(REGISTRY, "its token lacks an expiry time"))?;
         let credential = Credential::Identity(answer.refresh_token);
         Ok(Given::expiring(credential, self.surroundings.now(), expires))
     }

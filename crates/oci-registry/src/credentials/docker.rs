@@ -135,7 +135,7 @@ impl DockerConfig {
         serde_json::from_slice(content).map_err(|error| {
             // What serde says may repeat a value.
             let place = format!("line {}, column {}", error.line(), error.column());
-            missing(&self.name(), &format!("it is no configuration of Docker's ({place})"))
+            missing(&self.name(), &format!("invalid Docker configuration ({place})"))
         })
     }
 
@@ -163,7 +163,7 @@ impl DockerConfig {
 
     fn ask_helper(&self, helper: &str, server: &str) -> Result<Option<Credential>> {
         let program = program::helper(helper)
-            .ok_or_else(|| missing(&self.name(), "it names a helper that is no program"))?;
+            .ok_or_else(|| missing(&self.name(), "invalid name of a credential helper"))?;
         let now = SystemTime::now();
         self.helped.get(&format!("{helper} {server}"), now, || {
             let written = program::run(&program, &["get"], server.as_bytes(), TIMEOUT)?;

@@ -175,7 +175,7 @@ impl Gcp {
     /// The word of who vouches for the workload.
     fn subject(&self, source: &CredentialFile, path: &str) -> Result<Secret<String>> {
         let file = source.file.as_ref().ok_or_else(|| {
-            missing(path, "its `credential_source` is no file").hint("project the token into a file")
+            missing(path, "its `credential_source` is not a file").hint("project the token into a file")
         })?;
         let text = self.surroundings.token_file(file)?;
         if source.format.kind.as_deref() != Some("json") {
@@ -186,14 +186,13 @@ impl Gcp {
         let token = value.as_ref().and_then(|value| value.get(field)?.as_str());
         token
             .map(Secret::from)
-            .ok_or_else(|| missing(file, &format!("it has no field `{field}` with a token")))
+            .ok_or_else(|| missing(file, &format!("it lacks the field `{field}` with a token")))
     }
 
     /// Lets the key of a service account say who asks.
     fn of_service_account(&self, account: &ServiceAccount, path: &str) -> Result<Given<Secret<String>>> {
         let statement = account.statement(self.surroundings.now());
-        let statement =
-            statement.ok_or_else(|| missing(path, "its `private_key` is no key of RSA in PEM"))?;
+        let statement = statement.ok_or_else(|| missing(path, "its `private_key` is not a PEM RSA key"))?;
         self.ask(&Ask::service(TOKENS, &account.token_uri)?.form(&[
             ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
             ("assertion", statement.expose()),
@@ -213,8 +212,7 @@ impl Gcp {
         token: Secret<String>,
         expires: Option<SystemTime>,
     ) -> Result<Given<Secret<String>>> {
-        let expires =
-            expires.ok_or_else(|| missing(service, "it does not say until when its token is good"))?;
+        let expires = expires.ok_or_else(|| missing(service, "it lacks an expiry time for its token"))?;
         Ok(Given::expiring(token, self.surroundings.now(), expires))
     }
 }
@@ -266,7 +264,7 @@ fn token_uri() -> String {
 }
 
 fn load(path: &str) -> Result<File> {
-    let bytes = read(Path::new(path))?.ok_or_else(|| missing(path, "there is no such file"))?;
+    let bytes = read(Path::new(path))?.ok_or_else(|| missing(path, "the file does not exist"))?;
     // What serde says may repeat a value.
     serde_json::from_slice(&bytes).map_err(|_| unusable(path))
 }

@@ -87,7 +87,7 @@ fn auths<'c>(config: &'c mut Config, path: &Path) -> Result<&'c mut Map<String, 
 }
 
 fn damaged(path: &Path) -> Error {
-    missing(&path.display().to_string(), "it is no configuration of Docker's")
+    missing(&path.display().to_string(), "invalid Docker configuration")
 }
 
 /// The helper that has what is kept for a host.
@@ -99,7 +99,7 @@ fn helper(config: &Config, registry: &str) -> Option<String> {
 }
 
 fn ask_helper(path: &Path, helper: &str, what: &str, input: &str) -> Result<()> {
-    let wrong = || missing(&path.display().to_string(), "it names a helper that is no program");
+    let wrong = || missing(&path.display().to_string(), "invalid name of a credential helper");
     let program = program::helper(helper).ok_or_else(wrong)?;
     let written = program::run(&program, &[what], input.as_bytes(), TIMEOUT)?;
     if written.succeeded { Ok(()) } else { Err(program::failed(&program, &format!("it cannot {what} it"))) }

@@ -100,7 +100,7 @@ pub struct CredentialFile(pub PathBuf);
 impl CredentialSource for CredentialFile {
     fn find(&self, _: &str, _: &str) -> Result<Option<Credential>> {
         let text = read(&self.0)?;
-        let text = text.ok_or_else(|| missing(&self.0.display().to_string(), "there is no such file"))?;
+        let text = text.ok_or_else(|| missing(&self.0.display().to_string(), "the file does not exist"))?;
         let credential = Credential::parse(&String::from_utf8_lossy(&text));
         credential
             .map(Some)
@@ -165,7 +165,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(&error)),
-        Ok(metadata) if !metadata.is_file() => Err(unreadable(&"it is no file")),
+        Ok(metadata) if !metadata.is_file() => Err(unreadable(&"it is not a file")),
         Ok(metadata) if metadata.len() > MAX_FILE => Err(unreadable(&"it is larger than 1 MiB")),
         Ok(_) => fs::read(path).map(Some).map_err(|error| unreadable(&error)),
     }

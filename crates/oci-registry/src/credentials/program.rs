@@ -70,7 +70,7 @@ impl CredentialSource for CredentialProgram {
                     Ok(Given { value, until: now.checked_add(self.lifetime) })
                 }
                 None if written.succeeded => Err(failed(&self.program, "it writes no `user:password`")),
-                _ => Err(failed(&self.program, "it says that it failed")),
+                _ => Err(failed(&self.program, "it reports a failure")),
             }
         };
         self.memo.get("", now, ask).map(Some)
@@ -104,7 +104,7 @@ pub(super) fn run(
         .spawn()
         .map_err(|error| failed(program, &format!("it cannot be run: {error}")))?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(failed(program, "it has no input and output"));
+        return Err(failed(program, "its standard input and output are not connected"));
     };
     let input = input.to_owned();
     // The program may not want it.

@@ -17,7 +17,10 @@ impl<'f> Edits<'f> {
     /// When the node is no mapping or has the key, or its keys stand in no column.
     pub fn insert(&mut self, mapping: &'f Node, key: &str, value: New) -> Result<()> {
         let Kind::Mapping(entries) = &mapping.kind else {
-            return Err(refused(format!("there is no mapping to take the key `{key}`"), mapping.span));
+            return Err(refused(
+                format!("cannot add the key `{key}`: its parent is not a mapping"),
+                mapping.span,
+            ));
         };
         let added = self.plan.added.get(&place(mapping.span)).map(Vec::as_slice).unwrap_or_default();
         if own(mapping, key)?.is_some() || added.iter().any(|(added, _)| added.as_deref() == Some(key)) {
@@ -46,7 +49,7 @@ impl<'f> Edits<'f> {
         // A key behind an anchor or a tag tells no column, but another one does.
         let at = entries.iter().find_map(|entry| column(text, entry.key.span.start as usize));
         let Some(at) = at else {
-            return Err(refused("the keys of the mapping stand in no column", mapping.span));
+            return Err(refused("the keys of the mapping are not aligned", mapping.span));
         };
         let mut written = String::new();
         self.layout(mapping).entry(&mut written, key, value, at);
@@ -67,7 +70,7 @@ impl<'f> Edits<'f> {
     /// When the node is no list, or its dashes stand in no column.
     pub fn push(&mut self, sequence: &'f Node, item: New) -> Result<()> {
         let Kind::Sequence(items) = &sequence.kind else {
-            return Err(refused("there is no list to take another item", sequence.span));
+            return Err(refused("cannot add an item: the value is not a list", sequence.span));
         };
         if sequence.style == Style::Flow {
             let mut written = String::new();
@@ -84,7 +87,7 @@ impl<'f> Edits<'f> {
         let text = self.file.text();
         let dash = sequence.span.start as usize;
         let Some(at) = column(text, dash) else {
-            return Err(refused("the items of the list stand in no column", sequence.span));
+            return Err(refused("the items of the list are not aligned", sequence.span));
         };
         let mut written = String::new();
         if let Some(last) = items.last().filter(|last| last.style == Style::Flow) {
@@ -107,7 +110,7 @@ impl<'f> Edits<'f> {
     pub fn replace_null(&mut self, node: &'f Node, items: Vec<New>) -> Result<()> {
         let is_null = node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == yamltree::Resolved::Null);
         if !is_null {
-            return Err(refused("the value is no list", node.span));
+            return Err(refused("the value is not a list", node.span));
         }
         self.replace(node, New::Sequence(items))
     }

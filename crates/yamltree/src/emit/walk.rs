@@ -173,9 +173,10 @@ impl<'n, S: Sink> Walk<'n, '_, S> {
                 Ok(())
             }
             Kind::Mapping(entries) => self.mapping(entries),
-            Kind::Alias(name) => {
-                Err(invalid(format!("alias `{name}` stands where only its value can be written"), node.span))
-            }
+            Kind::Alias(name) => Err(invalid(
+                format!("the alias `{name}` cannot be written here: only its value can"),
+                node.span,
+            )),
         }
     }
 

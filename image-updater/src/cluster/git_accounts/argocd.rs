@@ -134,7 +134,7 @@ fn shown(keys: &Keys<'_>, url: &str) -> Result<Shown> {
         // A certificate may be all that the server wants.
         None if keys.has("tlsClientCertData")? => Ok(Shown::Nothing),
         None => Err(keys
-            .refuse("has nothing that is shown over https")
+            .refuse("has no credentials for https")
             .hint("it takes `username` and `password`, `bearerToken`, or `githubAppID` with its companions")),
     }
 }

@@ -45,7 +45,7 @@ fn of_secret(keys: &Keys<'_>, is_app: bool, url: &str) -> Result<Login> {
         return Ok(Login { shown, known_hosts, ..Login::default() });
     }
     if !is_app && keys.has("githubAppID")? {
-        let error = keys.refuse("has a GitHub App, and the GitRepository does not say so");
+        let error = keys.refuse("contains a GitHub App, but the GitRepository lacks `provider: github`");
         return Err(error.hint("write `provider: github`"));
     }
     let shown = match (keys.secret("bearerToken")?, keys.text("username")?, keys.text("password")?) {
@@ -81,7 +81,7 @@ fn app(keys: &Keys<'_>) -> Result<Shown> {
 }
 
 fn server(keys: &Keys<'_>) -> Result<ProxyServer> {
-    let wrong = || keys.wrong("address", "is no address of a proxy");
+    let wrong = || keys.wrong("address", "is not a proxy URL");
     let mut url = reqwest::Url::parse(keys.required("address")?).map_err(|_| wrong())?;
     if let Some(user) = keys.text("username")? {
         url.set_username(user).map_err(|()| wrong())?;

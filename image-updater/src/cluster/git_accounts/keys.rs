@@ -27,7 +27,7 @@ impl<'k> Keys<'k> {
         let of_one = |kept: &'k Kept| {
             let bytes = kept.data.get(key).map(Secret::expose).filter(|bytes| !bytes.is_empty());
             let text = bytes.map(|bytes| std::str::from_utf8(bytes)).transpose();
-            text.map_err(|_| wrong(kept, key, "is no text"))
+            text.map_err(|_| wrong(kept, key, "is not valid UTF-8"))
         };
         match (of_one(self.first)?, self.second) {
             (None, Some(second)) => of_one(second),
@@ -59,7 +59,7 @@ impl<'k> Keys<'k> {
 
     pub(super) fn number(&self, key: &str) -> Result<Option<u64>> {
         let Some(text) = self.text(key)? else { return Ok(None) };
-        text.trim().parse().map(Some).map_err(|_| wrong(self.first, key, "is no number"))
+        text.trim().parse().map(Some).map_err(|_| wrong(self.first, key, "is not a number"))
     }
 
     /// The certificate that the server is shown, with its key.

@@ -83,7 +83,7 @@ pub(crate) fn login(vault: &dyn Vault, account: &GitAccount, url: &str) -> Resul
     }?;
     if login.proxy.is_some() && Way::of(url)? == Way::Ssh {
         let message =
-            format!("`{}` is reached over ssh, for which no proxy is used", diagnostic::redact(url));
+            format!("`{}` is reached over ssh, which does not use a proxy", diagnostic::redact(url));
         return Err(Error::invalid(message).hint("use https, or configure `ProxyCommand` for ssh"));
     }
     Ok(login)
@@ -92,7 +92,7 @@ pub(crate) fn login(vault: &dyn Vault, account: &GitAccount, url: &str) -> Resul
 /// A Secret that has to be there.
 fn secret(vault: &dyn Vault, id: &Named) -> Result<super::Kept> {
     vault.secret(id)?.ok_or_else(|| {
-        Error::invalid(format!("there is no Secret `{id}`, which has what the git server is shown"))
+        Error::invalid(format!("the Secret `{id}` with the credentials of the git server does not exist"))
             .hint("make it, or let image-updater `get` it")
     })
 }

@@ -136,11 +136,11 @@ fn each_form_of_argo_cd_is_shown() {
         (app, URL, Ok("app 12 34 hunter2 -")),
         (&enterprise, URL, Ok("app 12 34 hunter2 https://git.test/api/v3")),
         (&[("sshPrivateKey", "hunter2")], ssh, Ok("key hunter2")),
-        (&[("sshPrivateKey", "hunter2")], URL, Err("`argocd/s` has nothing that is shown over https")),
+        (&[("sshPrivateKey", "hunter2")], URL, Err("`argocd/s` has no credentials for https")),
         (&[("username", "me"), ("password", "hunter2")], ssh, Err("`sshPrivateKey` is missing")),
         (&[("username", "me")], URL, Err("`password` is missing")),
         (&app[..2], URL, Err("`githubAppPrivateKey` is missing")),
-        (&[("githubAppID", "hunter2"), app[1], app[2]], URL, Err("`githubAppID` is no number")),
+        (&[("githubAppID", "hunter2"), app[1], app[2]], URL, Err("`githubAppID` is not a number")),
         (&[("gcpServiceAccountKey", "hunter2")], URL, Err("`gcpServiceAccountKey` is of a kind")),
         (&[("password", "hunter2"), ("insecure", "hunter2")], URL, Err("`insecure` is neither")),
         (
@@ -155,7 +155,12 @@ fn each_form_of_argo_cd_is_shown() {
         check(&vault, &account, url, expected);
     }
     let account = GitAccount::Secret { secret: named("gone"), argocd: "argocd".to_owned() };
-    check(&Memory::default(), &account, URL, Err("there is no Secret `argocd/gone`"));
+    check(
+        &Memory::default(),
+        &account,
+        URL,
+        Err("the Secret `argocd/gone` with the credentials of the git server does not exist"),
+    );
     check(&Memory::with(&[("", "gone", &[])]), &account, "/srv/git", Err("neither an address of https"));
 }
 
@@ -190,7 +195,7 @@ fn servers_are_trusted_as_argo_cd_trusts_them() {
     assert_eq!((lax.authorities, lax.is_insecure), (None, true));
     // What is for many repositories lifts no check.
     assert!(!of("https://other.test/x").is_insecure);
-    check(&vault, &argocd(""), "git@git.test:proxied", Err("no proxy is used"));
+    check(&vault, &argocd(""), "git@git.test:proxied", Err("does not use a proxy"));
 }
 
 #[test]
@@ -226,7 +231,7 @@ fn each_form_of_flux_is_shown() {
     let Some(gitremote::Secret::Value(url)) = found.proxy.map(|proxy| proxy.url) else { panic!("no proxy") };
     assert_eq!(url, "http://me:hunter2@proxy.test:3128/");
     let vault = Memory::with(&[("", "s", data), ("", "p", &[("address", "hunter2")])]);
-    check(&vault, &account, URL, Err("`address` is no address of a proxy"));
+    check(&vault, &account, URL, Err("`address` is not a proxy URL"));
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl Elector {
             (false, true) => info!(%lease, "leads"),
             (true, false) => warn!(%lease, holder = now.holder, "leads no more, and begins no push"),
             (false, false) if now.holder != said.holder => {
-                info!(%lease, holder = now.holder, "stands by");
+                info!(%lease, holder = now.holder, "is a standby");
             }
             _ => {}
         }

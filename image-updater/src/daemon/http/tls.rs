@@ -124,13 +124,13 @@ fn certified(chain: &Path, key: &Path, provider: &CryptoProvider) -> Result<Cert
         .collect::<Result<_, _>>()
         .map_err(|error| in_file(chain, &error))?;
     if certificates.is_empty() {
-        return Err(in_file(chain, &"there is no certificate"));
+        return Err(in_file(chain, &"it does not contain a certificate"));
     }
     // What is wrong with a key may show a part of it.
     let private = PrivateKeyDer::from_pem_slice(&read(key)?)
-        .map_err(|_| in_file(key, &"there is no private key in PEM"))?;
+        .map_err(|_| in_file(key, &"it does not contain a PEM private key"))?;
     CertifiedKey::from_der(certificates, private, provider)
-        .map_err(|error| in_file(chain, &error).hint(format!("its key is to be in `{}`", key.display())))
+        .map_err(|error| in_file(chain, &error).hint(format!("its key must be in `{}`", key.display())))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -197,7 +197,7 @@ mod tests {
         fs::write(at("1/tls.key"), "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n").unwrap();
         assert_eq!(first(&certificates), der(&pairs[2].0));
         let error = load().unwrap_err();
-        assert!(error.message().ends_with("there is no private key in PEM"), "{error}");
+        assert!(error.message().ends_with("it does not contain a PEM private key"), "{error}");
         fs::remove_file(at("tls.crt")).unwrap();
         assert!(load().is_err());
         assert_eq!(first(&certificates), der(&pairs[2].0));

@@ -136,5 +136,5 @@ fn found_out(kind: &str) -> Option<Renderer> {
 }
 
 fn missing(application: &Object) -> Error {
-    Error::invalid(format!("{} has no source", application.title())).at(application.place())
+    Error::invalid(format!("{} lacks a source", application.title())).at(application.place())
 }

@@ -115,8 +115,11 @@ impl Claim<'_> {
             ("digest", Some(tag)) if oci_registry::is_tag(tag) => Ok(Some(tag.to_owned())),
             ("digest", tag) => {
                 let error = match tag {
-                    Some(tag) => refuse(format!("`digest` watches a tag, and `{tag}` is none")),
-                    None => refuse(format!("`digest` watches a tag, and `{}` has none", self.image.value)),
+                    Some(tag) => refuse(format!("`digest` follows a tag: invalid tag `{tag}`")),
+                    None => refuse(format!(
+                        "`digest` follows a tag, and `{}` does not name one",
+                        self.image.value
+                    )),
                 };
                 Err(error.hint("name the image with its tag: `IMAGE:TAG`"))
             }
@@ -134,7 +137,7 @@ impl Claim<'_> {
 
     fn warn_of_force(&self, found: &mut Found) {
         if let Some(Placed { value: true, start }) = self.settings.force_update {
-            let message = "`force-update` changes nothing: what stands in the files counts, not what runs";
+            let message = "`force-update` is ignored: versions are read from files, not from running images";
             found.warn_once(self.said.refuse(start, message));
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Item<'_>>> {
         }
         items.push(item);
     }
-    if items.is_empty() { Err(Error::invalid("the list has no image")) } else { Ok(items) }
+    if items.is_empty() { Err(Error::invalid("the list is empty")) } else { Ok(items) }
 }
 
 fn item(part: &str) -> Result<Item<'_>> {
@@ -43,7 +43,7 @@ fn item(part: &str) -> Result<Item<'_>> {
         return Err(Error::invalid(format!("`{part}` names no image")));
     }
     if let Some(alias) = alias.filter(|alias| !is_alias(&alias.replace('/', "_"))) {
-        let error = Error::invalid(format!("`{alias}` is no alias"));
+        let error = Error::invalid(format!("invalid alias `{alias}`"));
         return Err(error.hint("an alias has letters, digits and `-._`, and begins with a letter or digit"));
     }
     Ok(Item { alias, image })
@@ -62,7 +62,7 @@ pub(super) fn is_alias(text: &str) -> bool {
 pub(super) fn split(image: &str) -> Result<(&str, Option<&str>)> {
     let parts = Parts::split(image);
     if !parts.digest.is_empty() || image.contains('@') {
-        return Err(Error::invalid(format!("`{image}` has a digest, which no update could change")));
+        return Err(Error::invalid(format!("`{image}` is pinned by digest, and no update changes a digest")));
     }
     Ok((parts.name, Some(parts.tag).filter(|tag| !tag.is_empty())))
 }

@@ -91,7 +91,7 @@ fn warn_of_set(set: &Object, found: &mut Found) {
     let entries = annotations.and_then(|annotations| annotations.entries()).into_iter().flatten();
     let mut keys = entries.filter_map(|entry| Some((entry.key.text()?, entry.key.span.start)));
     if let Some((_, start)) = keys.find(|(key, _)| key.starts_with(PREFIX)) {
-        let message = format!("the Applications of {} are passed over", set.title());
+        let message = format!("the Applications of {} are ignored", set.title());
         let warning = set.refuse(start, message);
         found.warnings.push(warning.hint("which they are is known to a cluster only"));
     }

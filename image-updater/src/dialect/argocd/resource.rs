@@ -50,7 +50,7 @@ impl Resource {
             check_verification(&object, verification)?;
         }
         if let Some(namespace) = &spec.namespace {
-            let message = "`namespace` does not count since version 1.2: that of the resource does";
+            let message = "`namespace` is ignored since version 1.2: the namespace of the resource is used";
             found.warnings.push(object.refuse(namespace.start, message));
         }
         let mut order: Vec<usize> = (0..spec.application_refs.len()).collect();
@@ -161,7 +161,7 @@ fn check_reference(object: &Object, reference: &Placed<ApplicationRef>) -> Resul
     let Placed { value: reference, start } = reference;
     let pattern = &reference.name_pattern;
     if glob::matches(&pattern.value, "").is_err() {
-        let error = object.refuse(pattern.start, format!("`{}` is no pattern of names", pattern.value));
+        let error = object.refuse(pattern.start, format!("invalid name pattern `{}`", pattern.value));
         return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
     }
     if let Some((start, why)) = reference.label_selectors.as_ref().and_then(LabelSelector::fault) {
@@ -174,7 +174,7 @@ fn check_reference(object: &Object, reference: &Placed<ApplicationRef>) -> Resul
     for image in &reference.images {
         let alias = &image.value.alias;
         if !is_alias(&alias.value) {
-            let error = object.refuse(alias.start, format!("`{}` is no alias", alias.value));
+            let error = object.refuse(alias.start, format!("invalid alias `{}`", alias.value));
             return Err(
                 error.hint("an alias has letters, digits and `-._`, and begins with a letter or digit")
             );
@@ -194,7 +194,7 @@ fn check_target(object: &Object, image: &super::types::Image) -> Result<()> {
     let Some(Placed { value: target, start }) = &image.manifest_targets else { return Ok(()) };
     let count = [target.helm.is_some(), target.kustomize.is_some(), target.plugin.is_some()];
     if count.iter().filter(|is_there| **is_there).count() != 1 {
-        return Err(object.refuse(*start, "exactly one of `helm`, `kustomize` and `plugin` is wanted"));
+        return Err(object.refuse(*start, "expected exactly one of `helm`, `kustomize` and `plugin`"));
     }
     if let Some(Placed { value: plugin, start }) = &target.plugin {
         if plugin.name.is_none() && plugin.spec.is_none() {

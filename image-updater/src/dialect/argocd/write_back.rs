@@ -147,7 +147,7 @@ impl Destination<'_> {
                     return Err(error.hint("name the repository with `git-repository`"));
                 }
                 None => self.source.repository().map(str::to_owned).ok_or_else(|| {
-                    self.application.refuse(self.source.start, "the source has no `repoURL`")
+                    self.application.refuse(self.source.start, "the source lacks `repoURL`")
                 })?,
             };
         let (base, pushed) = match &config.branch {
@@ -199,7 +199,7 @@ impl Destination<'_> {
             ("helmvalues", path) => inside(path).map(Target::HelmValues),
             _ if KUSTOMIZATIONS.contains(&file_name(text)) => {
                 let error = claim.said.refuse(start, format!("`{text}` is a kustomization, not an override"));
-                Err(error.hint("write `kustomization:` and its folder"))
+                Err(error.hint("write `kustomization:` and its directory"))
             }
             _ => within("", text)
                 .filter(|path| !path.is_empty())
@@ -216,7 +216,7 @@ impl Destination<'_> {
         if *target == Target::Application && !self.is_alone {
             let message = format!("{} is not alone in its file", self.application.title());
             let error = Error::invalid(message).at(self.application.place());
-            return Err(error.hint("give each Application a file, so that no other one is written"));
+            return Err(error.hint("give each Application its own file"));
         }
         let own = claim.target.as_ref().map(|target| target.value.clone()).unwrap_or_default();
         let live = self.live_source().to_string();
@@ -296,15 +296,15 @@ impl Destination<'_> {
             _ => {}
         }
         let refuse = |message: &str| {
-            self.application
-                .refuse(self.source.start, message)
-                .hint("say where the image is: `ALIAS.helm.image-tag` or `ALIAS.kustomize.image-name`")
+            self.application.refuse(self.source.start, message).hint(
+                "set where the image is written: `ALIAS.helm.image-tag` or `ALIAS.kustomize.image-name`",
+            )
         };
         match self.source.renderer(self.paths) {
-            Renderer::Unknown => Err(refuse("nothing tells whether Helm or Kustomize renders the source")),
+            Renderer::Unknown => Err(refuse("cannot determine whether Helm or Kustomize renders the source")),
             Renderer::Plugin => Err(self
                 .application
-                .refuse(self.source.start, "a plugin renders the source, and nothing says which variables it reads")
+                .refuse(self.source.start, "a plugin renders the source: set the variables that it reads")
                 .hint("name them with `manifestTargets.plugin`, or with `ALIAS.helm.image-tag` its parameters of Helm")),
             renderer => Ok(renderer),
         }
@@ -312,7 +312,7 @@ impl Destination<'_> {
 
     fn warn_of_other(&self, claim: &Claim<'_>, is_there: bool, used: &str, found: &mut Found) {
         if let Some(target) = claim.target.as_ref().filter(|_| is_there) {
-            let message = format!("what is written to is {used}'s, for which this says nothing");
+            let message = format!("the target uses {used}, which has no setting here");
             found.warn_once(claim.said.refuse(target.start, message));
         }
     }
@@ -366,7 +366,7 @@ fn warn_of_git(claim: &Claim<'_>, found: &mut Found) {
     let starts = texts.into_iter().flatten().map(|text| text.start);
     let request = config.pull_request.as_ref().map(|request| request.start);
     if let Some(start) = starts.chain(request).min() {
-        let message = "what is said of git does not count, as the method is `argocd`";
+        let message = "the git settings are ignored: the write-back method is `argocd`";
         found.warn_once(claim.said.refuse(start, message));
     }
 }
@@ -382,7 +382,7 @@ fn check_method<'t>(said: &Object, text: &'t str, start: u32, found: &mut Found)
     let is_known = credentials.starts_with(|first: char| first.is_ascii_alphanumeric())
         && credentials.chars().all(|it| it.is_ascii_alphanumeric() || METHOD.contains(it));
     let Some(secret) = credentials.strip_prefix("secret:").filter(|_| is_known) else {
-        let error = said.refuse(start, format!("`{text}` is no method"));
+        let error = said.refuse(start, format!("unknown write-back method `{text}`"));
         return Err(
             error.hint("the methods are `argocd`, `git`, `git:repocreds` and `git:secret:NAMESPACE/NAME`")
         );
@@ -422,10 +422,10 @@ fn pull_request(
     let forge = match (&value.github, &value.gitlab) {
         (Some(_), None) => "github",
         (None, Some(_)) => "gitlab",
-        _ => return refuse(*start, "exactly one of `github` and `gitlab` is wanted"),
+        _ => return refuse(*start, "expected exactly one of `github` and `gitlab`"),
     };
     if let Some(branch) = branch.filter(|branch| branch.value.contains(':')) {
-        let message = "with `pullRequest` the branch is the base alone, and has no colon";
+        let message = "with `pullRequest` the branch must be the base branch only, without a colon";
         return refuse(branch.start, message);
     }
     if value.labels.len() > MAX_LABELS {

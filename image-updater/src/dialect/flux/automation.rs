@@ -53,7 +53,7 @@ impl Flux<'_> {
             written.extend(places);
         }
         if policies.is_empty() {
-            let message = format!("{} has no ImagePolicy to write", object.title());
+            let message = format!("{} selects no ImagePolicy", object.title());
             found.warn_once(Error::invalid(message).at(object.place()));
         }
         for policy in policies {
@@ -100,7 +100,7 @@ impl Flux<'_> {
     ) -> Result<Update> {
         let id = &policy.object.id;
         if id.namespace.is_empty() {
-            let message = format!("{} has no namespace, and markers name one", policy.object.title());
+            let message = format!("{} lacks a namespace, which markers require", policy.object.title());
             return Err(Error::invalid(message).at(policy.object.place()).hint("write `metadata.namespace`"));
         }
         let mut update = self.watch(policy, Some(&automation.object), found)?;
@@ -160,7 +160,7 @@ impl Flux<'_> {
     ) -> Result<(Files, Delivery)> {
         let object = &automation.object;
         let Some(git) = &automation.spec.value.git else {
-            let error = object.refuse(automation.spec.start, "`git` is missing, which says who commits");
+            let error = object.refuse(automation.spec.start, "missing `git` with the author of commits");
             return Err(error);
         };
         let source = self.source_of(automation, found)?;
@@ -214,12 +214,12 @@ impl Flux<'_> {
             Err(Missing::Several(error)) => Err(*error),
             // In a cluster nothing else can be meant.
             Err(Missing::Absent(id)) if found.is_live() => {
-                let message = format!("there is no GitRepository `{}` in `{}`", id.name, id.namespace);
+                let message = format!("no GitRepository `{}` found in `{}`", id.name, id.namespace);
                 Err(refuse(message).with_kind(ErrorKind::NotFound))
             }
             Err(Missing::Absent(id)) => {
                 let message = format!("no file has the GitRepository `{}`", id.name);
-                let warning = refuse(message).hint("these files are taken for what is in it");
+                let warning = refuse(message).hint("these files are used as its content");
                 found.warn_once(warning);
                 Ok(None)
             }
@@ -331,7 +331,7 @@ fn meant(refspec: &str, committed: &str) -> Result<String, String> {
     if !["HEAD", committed].contains(&from.strip_prefix("refs/heads/").unwrap_or(from)) {
         return Err(format!("`{from}` is not what is committed, which is `HEAD`"));
     }
-    let branch = to.strip_prefix("refs/heads/").ok_or_else(|| format!("`{to}` is no branch"))?;
+    let branch = to.strip_prefix("refs/heads/").ok_or_else(|| format!("`{to}` is not a branch"))?;
     Ok(branch.to_owned())
 }
 
@@ -378,12 +378,12 @@ mod tests {
             ("HEAD:refs/heads/bot", Ok("bot")),
             ("+refs/heads/main:refs/heads/a/b", Ok("a/b")),
             ("refs/heads/main", Ok("main")),
-            ("HEAD:refs/for/main", Err("`refs/for/main` is no branch")),
+            ("HEAD:refs/for/main", Err("`refs/for/main` is not a branch")),
             (
                 "refs/heads/other:refs/heads/x",
                 Err("`refs/heads/other` is not what is committed, which is `HEAD`"),
             ),
-            ("main", Err("`main` is no branch")),
+            ("main", Err("`main` is not a branch")),
         ] {
             let read = meant(refspec, "main");
             assert_eq!(read.as_deref().map_err(String::as_str), branch, "{refspec}");

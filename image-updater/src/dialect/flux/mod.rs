@@ -165,7 +165,7 @@ enum Missing {
 /// A span of time as Go writes it, in whole seconds: a part of one counts as one.
 fn duration(object: &Object, text: &Placed<String>) -> Result<std::time::Duration> {
     let refuse = || {
-        let error = object.refuse(text.start, format!("`{}` is no duration", text.value));
+        let error = object.refuse(text.start, format!("invalid duration `{}`", text.value));
         error.hint("write numbers with the units h, m, s and ms: `5m`, `1h30m`")
     };
     let mut rest = text.value.as_str();

@@ -74,7 +74,7 @@ impl Flux<'_> {
         let repository = named.map_err(|missing| match missing {
             Missing::Several(error) => *error,
             Missing::Absent(id) => {
-                refuse(format!("there is no ImageRepository `{}` in `{}`", id.name, id.namespace))
+                refuse(format!("no ImageRepository `{}` found in `{}`", id.name, id.namespace))
                     .with_kind(ErrorKind::NotFound)
             }
         })?;
@@ -122,7 +122,7 @@ fn own_interval(policy: &Parsed<ImagePolicy>) -> Result<Option<Duration>> {
         (None, true) => {
             let start = spec.digest_reflection_policy.as_ref().map_or(policy.spec.start, |it| it.start);
             let error = policy.object.refuse(start, "`Always` needs an `interval`");
-            Err(error.hint("say how often the digest of the tag is asked for: `interval: 10m`"))
+            Err(error.hint("set how often the digest of the tag is polled: `interval: 10m`"))
         }
         (None, false) => Ok(None),
     }
@@ -227,7 +227,7 @@ fn note_repository(repository: &Parsed<ImageRepository>, image: &str, found: &mu
         (None, None) => {}
     }
     if let Some(timeout) = &spec.timeout {
-        let message = "`timeout` has no effect: requests have limits of their own";
+        let message = "`timeout` is ignored: requests have their own limits";
         found.warn_once(object.refuse(timeout.start, message));
     }
     let mut all = all.into_iter();
@@ -261,7 +261,7 @@ fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: 
     let credentials = "give `registries` its `credentials`";
     for (field, value, why, hint) in [
         ("secretRef", name(&spec.secret_ref), secret, credentials),
-        ("serviceAccountName", text(&spec.service_account_name), "there is no cluster", credentials),
+        ("serviceAccountName", text(&spec.service_account_name), "no cluster is available", credentials),
         (
             "provider",
             provider.map(|provider| (provider.start, String::new())),

@@ -19,7 +19,7 @@ impl Policy {
             Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains(':') => {
                 Ok(Self { namespace: namespace.to_owned(), name: name.to_owned() })
             }
-            _ => Err(Error::invalid(format!("`{text}` is no policy"))
+            _ => Err(Error::invalid(format!("invalid policy reference `{text}`"))
                 .hint("write it as markers do: `NAMESPACE:NAME`")),
         }
     }

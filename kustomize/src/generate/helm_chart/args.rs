@@ -156,7 +156,7 @@ impl ChartArgs {
 
 fn without_effect(field: &'static str, object: &Object<'_>, cx: &Context<'_>) {
     let span = object.field(field).map_or(object.span(), |node| node.span);
-    cx.push_warning(Warning::new(Code::OptionWithoutEffect, format!("`{field}` has no effect")).at(span));
+    cx.push_warning(Warning::new(Code::OptionWithoutEffect, format!("`{field}` is ignored")).at(span));
 }
 
 fn values_file(object: &Object<'_>, field: &'static str) -> Result<Option<Located>> {
@@ -185,7 +185,7 @@ fn values_merge(object: &Object<'_>) -> Result<ValuesMerge> {
         "replace" => ValuesMerge::Replace,
         other => {
             let span = object.field("valuesMerge").map_or(object.span(), |node| node.span);
-            let error = Error::invalid(format!("there is no way `{other}` to merge values")).at(span);
+            let error = Error::invalid(format!("unknown `valuesMerge` `{other}`")).at(span);
             return Err(error.hint("`valuesMerge` is one of merge, override, replace"));
         }
     })

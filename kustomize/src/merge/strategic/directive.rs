@@ -136,7 +136,7 @@ impl<'p> Retain<'p> {
                 "the patch sets `{name}`, which its `{RETAIN_KEYS}` does not name"
             ))
             .at(lost.key.span)
-            .via(format!("`{RETAIN_KEYS}` stands here"), key)
+            .via(format!("`{RETAIN_KEYS}` is set here"), key)
             .hint(format!("add `{name}` to `{RETAIN_KEYS}`")));
         }
         Ok(Self { key, names })

@@ -144,8 +144,7 @@ impl<'s> Merge<'s> {
             return Ok(added);
         }
         if directive.is_some() {
-            let sentence =
-                "the directive of an entry that stands twice has no effect; Kustomize would print it";
+            let sentence = "the directive of a duplicate entry is ignored; Kustomize would print it";
             self.warn(Code::PatchDirective, sentence, raw.span);
         }
         Ok(Some(raw))

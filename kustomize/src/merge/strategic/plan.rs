@@ -144,8 +144,7 @@ impl<'n> Planner<'n, '_, '_> {
         let mut places = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
             let Some(identity) = identity(item, &self.keys) else {
-                let sentence =
-                    format!("an entry has no `{}`; all entries of the list are kept", self.keys[0]);
+                let sentence = format!("an entry lacks `{}`; all entries of the list are kept", self.keys[0]);
                 self.kept(sentence, item);
                 places.push(Place::Item(at));
                 continue;
@@ -182,7 +181,7 @@ impl<'n> Planner<'n, '_, '_> {
         let mut places = Vec::with_capacity(changes.len());
         for (at, change) in changes.iter().enumerate() {
             let Some(identity) = identity(change, &self.keys) else {
-                let sentence = format!("an entry of the patch has no `{}`; it is added", self.keys[0]);
+                let sentence = format!("an entry of the patch lacks `{}`; it is added", self.keys[0]);
                 self.kept(sentence, change);
                 places.push(Place::Change(at));
                 continue;

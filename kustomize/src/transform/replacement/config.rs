@@ -83,7 +83,7 @@ pub(super) fn from_entries(
             }
         }
         if let Some(value) = object.field("sourceValue") {
-            target.cx.warn(Code::Ignored, "`sourceValue` has no effect beside `path`", value.span);
+            target.cx.warn(Code::Ignored, "`sourceValue` is ignored beside `path`", value.span);
         }
         let span = object.field("path").map_or(entry.span, |node| node.span);
         object.close(target.cx)?;
@@ -125,14 +125,14 @@ fn replacement(object: Object<'_>, cx: &Context<'_>) -> Result<Replacement> {
             return Err(Error::invalid(sentence).at(source.span));
         }
         (None, None) => {
-            let error = Error::invalid("the replacement has no source").at(span);
+            let error = Error::invalid("the replacement lacks a source").at(span);
             return Err(error.hint("add `source` or `sourceValue`"));
         }
     };
     let targets = object.items("targets")?;
     // An empty list passes where it is not written in a kustomization, as Kustomize drops it there.
     if object.field("targets").is_none() || (targets.is_empty() && reading == Reading::KUSTOMIZATION) {
-        return Err(Error::invalid("the replacement has no targets").at(span).hint("add `targets`"));
+        return Err(Error::invalid("the replacement lacks targets").at(span).hint("add `targets`"));
     }
     let targets = targets.iter().map(|node| target_selector(node, reading, cx)).collect::<Result<_>>()?;
     object.close(cx)?;
@@ -204,6 +204,6 @@ fn field_options(object: &Object<'_>, cx: &Context<'_>) -> Result<FieldOptions> 
 }
 
 fn ineffective(option: &str, of: &str, span: Span, cx: &Context<'_>) {
-    let message = format!("the option `{option}` of {of} has no effect");
+    let message = format!("the option `{option}` of {of} is ignored");
     cx.push_warning(Warning::new(Code::OptionWithoutEffect, message).at(span));
 }

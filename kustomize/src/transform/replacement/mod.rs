@@ -180,7 +180,7 @@ impl Writer<'_> {
             let mut walk = Walk { create, change: &mut put, notes: &mut notes };
             found = walk.follow(node, &path.parts)?;
         } else if !options.delimiter.is_empty() {
-            notes.push("the options have no effect on a field inside a text".to_owned());
+            notes.push("the options are ignored for a field inside a string".to_owned());
         }
         let warning = |note| Warning::new(Code::Ignored, note).at(path.span);
         self.notes.extend(notes.into_iter().map(warning));
@@ -189,7 +189,7 @@ impl Writer<'_> {
 }
 
 fn missing(node: &Node, path: &FieldPath, target: &TargetSelector) -> Error {
-    let error = Error::invalid(format!("there is no field `{}`", path.text));
+    let error = Error::invalid(format!("unknown field `{}`", path.text));
     match meant_key(node, &path.names) {
         Some(meant) => error.hint(format!("did you mean `{meant}`?")),
         None if !target.options.create => error.hint("set `options: {create: true}` to have it made"),

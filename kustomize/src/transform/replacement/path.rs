@@ -153,7 +153,7 @@ impl Walk<'_> {
             self.fill_null(node, Shape::Mapping);
         }
         if !node.is_mapping() {
-            return Err(Error::invalid(format!("there is no `{name}` in {}", described(node))));
+            return Err(Error::invalid(format!("no `{name}` in {}", described(node))));
         }
         if node.get(name).is_none() {
             let Some(last) = self.create else { return Ok(0) };
@@ -191,7 +191,7 @@ impl Walk<'_> {
         let count = items.len();
         match items.get_mut(index) {
             Some(item) => self.follow(item, rest),
-            None => Err(Error::invalid(format!("there is no item {index} in a list of {count}"))),
+            None => Err(Error::invalid(format!("no item {index} in a list of {count}"))),
         }
     }
 
@@ -259,7 +259,7 @@ fn sequence(node: &mut Node) -> Result<Option<&mut Vec<Node>>> {
         return Ok(None);
     }
     if !node.is_sequence() {
-        return Err(Error::invalid(format!("an item of a list is wanted in {}", described(node))));
+        return Err(Error::invalid(format!("expected an item of a list in {}", described(node))));
     }
     Ok(node.items_mut())
 }

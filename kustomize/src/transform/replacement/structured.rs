@@ -30,7 +30,7 @@ pub(super) fn edit(scalar: &mut Node, parts: &[Part], walk: &mut Walk<'_>) -> Re
     let document =
         parse_first(text, OLD_TEXT, &options).map_err(|error| Error::from(error).moved_to(scalar.span))?;
     let Some(mut document) = document else {
-        return Err(Error::invalid("the text is empty, so there is no field in it"));
+        return Err(Error::invalid("the string is empty, so it has no fields"));
     };
     let found = walk.follow(&mut document.root, parts)?;
     if found > 0 {

@@ -54,7 +54,7 @@ impl Value {
         let part =
             usize::try_from(options.index).ok().and_then(|index| text.split(&options.delimiter).nth(index));
         let Some(part) = part else {
-            let sentence = format!("there is no part {} in `{text}`", options.index);
+            let sentence = format!("no part {} in `{text}`", options.index);
             return Err(Error::invalid(sentence).hint("parts are counted from 0"));
         };
         let mut node = field.clone();
@@ -129,7 +129,7 @@ pub(super) fn is_empty(node: &Node) -> bool {
 }
 
 fn text_to_split(node: &Node) -> Result<&str> {
-    node.text().ok_or_else(|| Error::invalid("a `delimiter` needs a text, not a mapping or a list"))
+    node.text().ok_or_else(|| Error::invalid("a `delimiter` requires a string, not a mapping or a list"))
 }
 
 /// An error about the new text shall point to where it came from.

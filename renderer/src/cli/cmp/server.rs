@@ -111,7 +111,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         let hint = if error.is_taken() {
             "give it another --name, or stop what is there"
         } else {
-            "the folder has to be there, and be writable: mount the plugins' volume, or give --socket-dir"
+            "the directory must exist and be writable: mount the plugins' volume, or set --socket-dir"
         };
         Error::new(ErrorKind::Environment, error.to_string()).hint(hint)
     })?;

@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     if arguments.prov {
         return Err(Error::new(
             ErrorKind::Usage,
-            "`--prov` is refused: signatures of charts are not verified here",
+            "`--prov` is not supported: chart signatures are not verified",
         ));
     }
     let sources = arguments.home.sources();
@@ -89,7 +89,7 @@ impl Arguments {
             return unpack(pulled, &folder.components().collect::<PathBuf>());
         }
         if !self.destination.is_dir() {
-            let sentence = format!("there is no folder `{}`", self.destination.display());
+            let sentence = format!("the directory `{}` does not exist", self.destination.display());
             return Err(Error::new(ErrorKind::Invalid, sentence).hint("make it, or name another with -d"));
         }
         output::put(&self.destination.join(&pulled.file_name), &pulled.bytes)
@@ -109,16 +109,17 @@ fn unpack(pulled: &Pulled, parent: &Path) -> Result<()> {
             format!("failed to untar: a file or directory with the name {} already exists", folder.display());
         return Err(Error::new(ErrorKind::Invalid, sentence));
     }
-    let make =
-        |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io("make the folder", path, &error));
+    let make = |path: &Path| {
+        fs::create_dir_all(path).map_err(|error| Error::disk("create the directory", path, &error))
+    };
     make(parent)?;
     let staging = tempfile::Builder::new().prefix(".renderer-").tempdir_in(parent);
-    let staging = staging.map_err(|error| Error::io("make a folder in", parent, &error))?;
+    let staging = staging.map_err(|error| Error::disk("create a directory in", parent, &error))?;
     let staged = staging.path().join(&name);
     for file in files {
         let path = staged.join(&file.name);
         make(path.parent().unwrap_or(&staged))?;
-        fs::write(&path, &file.data).map_err(|error| Error::io("write", &path, &error))?;
+        fs::write(&path, &file.data).map_err(|error| Error::disk("write", &path, &error))?;
     }
-    fs::rename(&staged, &folder).map_err(|error| Error::io("write", &folder, &error))
+    fs::rename(&staged, &folder).map_err(|error| Error::disk("write", &folder, &error))
 }

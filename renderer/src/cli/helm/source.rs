@@ -136,11 +136,7 @@ impl SourceFlags {
         }
         let pulled = self.pull(&home.sources(), reference, &access.access()).map_err(|error| {
             let is_name = self.repo.is_none() && !reference.contains("://");
-            if is_name {
-                error.hint(format!("there is no file or folder `{reference}` either"))
-            } else {
-                error
-            }
+            if is_name { error.hint(format!("and no file or directory `{reference}` exists")) } else { error }
         })?;
         if let Some(notice) = &pulled.notice {
             reporter.notice(notice);
@@ -212,7 +208,7 @@ pub(super) fn refuse_verification(is_wanted: bool) -> Result<()> {
     if !is_wanted {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Usage, "`--verify` is refused: signatures of charts are not verified here")
+    Err(Error::new(ErrorKind::Usage, "`--verify` is not supported: chart signatures are not verified")
         .hint("archives are checked by the digests of their repository; use helm for signatures"))
 }
 
@@ -225,7 +221,7 @@ pub(super) fn password_on_stdin() -> Result<Secret<String>> {
     let password = password.strip_suffix('\n').unwrap_or(&password);
     let password = password.strip_suffix('\r').unwrap_or(password);
     if password.is_empty() {
-        return Err(input("there is no password on standard input".to_owned()));
+        return Err(input("standard input contains no password".to_owned()));
     }
     Ok(Secret::new(password.to_owned()))
 }
@@ -237,7 +233,7 @@ pub(super) fn duration(text: &str) -> std::result::Result<Duration, String> {
         .ok()
         .filter(|nanoseconds| *nanoseconds > 0)
         .map(Duration::from_nanos)
-        .ok_or_else(|| "it is no time to wait".to_owned())
+        .ok_or_else(|| "not a duration".to_owned())
 }
 
 pub(super) fn secret(text: &str) -> std::result::Result<Secret<String>, Infallible> {

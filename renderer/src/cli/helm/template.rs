@@ -264,7 +264,7 @@ fn post_rendered(manifests: &str, program: &Path, arguments: &[String]) -> Resul
         .map_err(|sentence| Error::new(ErrorKind::Invalid, sentence))?;
     let file = Rendered::new(program.display().to_string(), text);
     manifest::sort(std::slice::from_ref(&file), HelmVersion::default()).map_err(|error| {
-        error.prefix(format_args!("the post-renderer `{}` printed what is no manifest", file.path))
+        error.prefix(format_args!("the post-renderer `{}` did not print a manifest", file.path))
     })?;
     Ok(file.text)
 }
@@ -293,7 +293,7 @@ fn write_files(text: Text<'_>, folder: &Path, release: Option<&str>) -> Result<(
     }
     let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
     for folder in folders {
-        fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| Error::disk("make", folder, &error))?;
     }
     for (file, content) in &files {
         output::replace(file, content.as_bytes())?;

@@ -91,7 +91,7 @@ fn read(path: &Path) -> Result<String> {
     }
     let bytes = fs::read(path).map_err(failed)?;
     String::from_utf8(bytes)
-        .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{}` is no UTF-8 text", path.display())))
+        .map_err(|_| Error::new(ErrorKind::Invalid, format!("`{}` is not valid UTF-8", path.display())))
 }
 
 /// A mistake on the command line, in kustomize's words.

@@ -107,7 +107,7 @@ pub(super) fn pem(flag: &str, path: &Path) -> Result<Vec<u8>> {
         |reason: String| Error::new(ErrorKind::Invalid, format!("--{flag} `{}` {reason}", path.display()));
     let size = fs::metadata(path).map_err(|error| wrong(format!("cannot be read: {error}")))?.len();
     if size > MAX_PEM {
-        return Err(wrong("is too large to be one".to_owned()));
+        return Err(wrong("is too large".to_owned()));
     }
     fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))
 }

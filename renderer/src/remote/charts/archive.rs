@@ -42,7 +42,7 @@ impl ChartSources {
         let digest = match chart.digest.as_str() {
             "" => None,
             text => Some(promised(text).ok_or_else(|| {
-                let reason = format!("{name}: the index has no SHA-256 for its digest: {text:?}");
+                let reason = format!("{name}: the digest in the index is not SHA-256: {text:?}");
                 Error::new(ErrorKind::Invalid, reason)
             })?),
         };
@@ -161,7 +161,6 @@ fn refuse_no_archive(address: &Url, bytes: &[u8]) -> Result<()> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(());
     }
-    let reason =
-        format!("what `{}` gives is no chart: it is not a gzipped archive", redact(address.as_str()));
+    let reason = format!("`{}` is not a chart: it is not a gzipped archive", redact(address.as_str()));
     Err(Error::new(ErrorKind::Invalid, reason))
 }

@@ -70,7 +70,7 @@ impl ChartSources {
     pub(super) fn kept_index(&self, repo: &str, access: &Access) -> Result<Arc<Index>> {
         let place = Place::new(repo, access)?;
         let kept = self.kept(&place).ok_or_else(|| {
-            let reason = format!("there is no index of {} in the cache", redact(repo));
+            let reason = format!("no cached index of {}", redact(repo));
             Error::new(ErrorKind::NotFound, reason).hint("run once without --skip-refresh")
         })?;
         self.read(&kept.body)

@@ -245,7 +245,7 @@ fn offline(address: &str) -> Error {
 
 fn fallback(request: &ChartRequest<'_>, chart: &IndexedChart) -> String {
     format!(
-        "there is no version `{}` of the chart `{}`: taking {}",
+        "no version `{}` of the chart `{}`: using {}",
         request.version.unwrap_or_default(),
         request.reference,
         chart.version

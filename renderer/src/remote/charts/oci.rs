@@ -233,7 +233,7 @@ fn newest(tags: &[String], wanted: Option<&str>, reference: &str) -> Result<Stri
 /// The digest of the artifact, and its layer with the archive.
 fn layer(client: &Client, reference: &Reference) -> Result<(Digest, Descriptor)> {
     let none =
-        |reason: String| Error::new(ErrorKind::Invalid, format!("`{reference}` is no chart: {reason}"));
+        |reason: String| Error::new(ErrorKind::Invalid, format!("`{reference}` is not a chart: {reason}"));
     let (digest, content) = content(client, reference)?;
     let image = match content {
         Content::Image(image) => image,
@@ -243,7 +243,7 @@ fn layer(client: &Client, reference: &Reference) -> Result<(Digest, Descriptor)>
             };
             let images = index.manifests.iter().take(MAX_MANIFESTS).map(image);
             let image = images.filter_map(Result::transpose).next();
-            image.ok_or_else(|| none("none of the artifacts in its index is one".to_owned()))??
+            image.ok_or_else(|| none("none of the artifacts in its index is a chart".to_owned()))??
         }
     };
     if image.config.media_type != CONFIG {

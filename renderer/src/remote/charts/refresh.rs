@@ -23,7 +23,7 @@ impl ChartSources {
     pub(crate) fn refresh(&self, repository: &Repository) -> Result<()> {
         let (index, text) = self.index_and_text(&repository.url, &repository.access())?;
         let folder = &self.homes.repository_cache;
-        fs::create_dir_all(folder).map_err(|error| Error::io("make", folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| Error::disk("make", folder, &error))?;
         let names: String = index.names().flat_map(|name| [name, "\n"]).collect();
         output::replace(&charts_file(folder, &repository.name), names.as_bytes())?;
         output::replace(&file(folder, &repository.name), &text)
@@ -69,7 +69,7 @@ impl ChartSources {
         for path in [charts_file(folder, name), file(folder, name)] {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io("remove", &path, &error));
+                    return Err(Error::disk("remove", &path, &error));
                 }
                 _ => {}
             }

@@ -155,7 +155,7 @@ impl Repositories {
             file.write_all(text.as_bytes())?;
             file.persist(path).map_err(|error| error.error)
         });
-        written.map(drop).map_err(|error| Error::io("write", path, &error))
+        written.map(drop).map_err(|error| Error::disk("write", path, &error))
     }
 
     fn parse(bytes: &[u8]) -> std::result::Result<Self, yamltree::Error> {
@@ -198,7 +198,7 @@ pub(crate) fn lock(path: &Path) -> Result<File> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
         let made = DirBuilder::new().recursive(true).mode(0o755).create(folder);
-        made.map_err(|error| Error::io("make", folder, &error))?;
+        made.map_err(|error| Error::disk("make", folder, &error))?;
     }
     let beside = path.with_extension("lock");
     let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(&beside);

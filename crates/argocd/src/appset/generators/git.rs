@@ -66,7 +66,7 @@ impl<'r> Repository<'r> {
         match run.world.files.resolve(folder) {
             Ok((root, FileKind::Directory)) => Ok(Self { run, root }),
             Ok((path, FileKind::File)) => Err(Error::invalid(format!(
-                "`{}` is a file, not the folder of a repository",
+                "`{}` is a file, not a repository directory",
                 run.world.files.display(&path)
             ))),
             Err(error) => Err(faults::cannot_read(run.world.files, folder, &error)),
@@ -106,14 +106,16 @@ impl<'r> Repository<'r> {
         let named = self.root.join(&file.path);
         if !file.real.starts_with(&self.root) {
             return Err(Error::invalid(format!("`{}` leads out of the repository", files.display(&named)))
-                .hint("Argo CD refuses a repository with such a link"));
+                .hint("Argo CD rejects a repository with such a link"));
         }
         let bytes = files.read(&file.real).map_err(|error| faults::cannot_read(files, &named, &error))?;
         match yamltree::decode(&bytes, 0) {
             Ok(text) => Ok(text.into_owned()),
-            Err(error) => {
-                Err(Error::invalid(format!("`{}` is no text: {}", files.display(&named), error.message())))
-            }
+            Err(error) => Err(Error::invalid(format!(
+                "`{}` is not valid UTF-8: {}",
+                files.display(&named),
+                error.message()
+            ))),
         }
     }
 

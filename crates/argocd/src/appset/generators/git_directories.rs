@@ -44,7 +44,7 @@ impl<'t> Patterns<'t> {
             if glob::matches(pattern, "").is_err() {
                 run.warn(
                     Code::UnusablePattern,
-                    format!("`{pattern}` is no pattern, and Argo CD passes over it"),
+                    format!("invalid pattern `{pattern}`: Argo CD ignores it"),
                     "close the class, or put a backslash before a bracket that is meant",
                     item.span,
                 );

@@ -23,7 +23,7 @@ pub(super) fn generate(run: &Run<'_>, config: &Tree, _: Depth) -> Result<Vec<Par
     for element in config.items_of("elements") {
         let value = element.to_value();
         let object = Params::of_value(&value).ok_or_else(|| {
-            Error::invalid(format!("an element is a mapping, and here is {}", element.kind.name()))
+            Error::invalid(format!("an element must be a mapping, found {}", element.kind.name()))
                 .at(run.place(element.span))
         })?;
         sets.push(if run.language.is_go() { object } else { flat(run, element)? });
@@ -56,17 +56,17 @@ fn flat(run: &Run<'_>, element: &Tree) -> Result<Params> {
 }
 
 fn not_a_text(run: &Run<'_>, key: &str, value: &Tree) -> Error {
-    let wanted = if key == "values" { "a mapping of texts" } else { "a text" };
+    let wanted = if key == "values" { "a mapping of strings" } else { "a string" };
     Error::invalid(format!(
-        "`{key}` is {}, and without `goTemplate: true` it has to be {wanted}",
+        "`{key}` is {}; without `goTemplate: true` it must be {wanted}",
         value.kind.name()
     ))
-    .hint("put it in quotes")
+    .hint("quote it")
     .at(run.place(value.span))
 }
 
 fn read(text: &str) -> Result<Vec<Params>, String> {
-    let unfit = || "`elementsYaml` is no list of mappings".to_owned();
+    let unfit = || "`elementsYaml` must be a list of mappings".to_owned();
     match yaml::read(text.as_bytes()).map_err(|reason| format!("`elementsYaml`: {reason}"))? {
         Value::Nil => Ok(Vec::new()),
         Value::List(items) => {

@@ -132,7 +132,7 @@ fn transform_only(run: &Run<'_>, entry: &Tree, depth: Depth, params: Option<&Par
     match (made.next(), made.next()) {
         (Some(made), None) => Ok(made.sets),
         (None, _) if depth == Depth::Terminal => {
-            Err(Error::invalid("there is no generator here that could stand within two others")
+            Err(Error::invalid("expected a generator that may be nested in two others")
                 .hint("a matrix or merge can hold another, and that one only other generators")
                 .at(place()))
         }
@@ -147,12 +147,8 @@ fn transform_only(run: &Run<'_>, entry: &Tree, depth: Depth, params: Option<&Par
 pub(crate) fn unknown(entry: &Tree) -> Error {
     let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
     let has_selector = entry.get("selector").is_some();
-    Error::invalid(if has_selector {
-        "this entry has only a selector"
-    } else {
-        "there is no generator here that Argo CD knows"
-    })
-    .hint(format!("the generators are {}", known.join(", ")))
+    Error::invalid(if has_selector { "this entry has only a selector" } else { "unknown generator" })
+        .hint(format!("the generators are {}", known.join(", ")))
 }
 
 impl<'r> Run<'r> {

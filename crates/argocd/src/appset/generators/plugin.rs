@@ -33,7 +33,7 @@ pub(super) fn generate(run: &Run<'_>, config: &Tree, _: Depth) -> Result<Vec<Par
     let mut sets = Vec::new();
     for fixture in fixtures {
         let object = Params::of_value(&Tree::of_json(fixture.clone(), Span::NONE).to_value())
-            .ok_or_else(|| Error::invalid("a fixture of `plugin` is no parameter object"))?;
+            .ok_or_else(|| Error::invalid("a fixture of `plugin` must be an object of parameters"))?;
         let params = if run.language.is_go() { object } else { Params::flat(object.map()) };
         params.insert("generator", Value::map([("input", Value::map([("parameters", parameters.clone())]))]));
         run.add_values(config, &params)?;

@@ -155,7 +155,7 @@ impl Filter {
             run.warn(
                 Code::PathsNotChecked,
                 format!(
-                    "whether `{}` has the paths of this filter is not known, and taken to be so",
+                    "cannot check the paths of this filter in `{}`; assumed to exist",
                     repository.repository
                 ),
                 "give the repository in the context, or leave out of the fixtures what the filter would",

@@ -91,7 +91,7 @@ impl Identity {
             return self.of_agent(&address, session);
         }
         if variables.is_true("AWS_EC2_METADATA_DISABLED") {
-            return Err(unknown("no variable says who asks, and the metadata server may not be asked"));
+            return Err(unknown("no credentials in the environment, and the metadata server is disabled"));
         }
         self.of_machine(session)
     }
@@ -147,7 +147,7 @@ impl Identity {
         let mut ask = Ask::metadata(AGENT, address)?;
         if !ask.is_secure() && !ask.is_loopback() && !AGENT_HOSTS.contains(&ask.host_name()) {
             let host = ask.host();
-            return Err(unknown(&format!("`{host}` is no agent of AWS, and may not be asked without TLS")));
+            return Err(unknown(&format!("`{host}` is not an AWS agent, and must be reached with TLS")));
         }
         let variables = &self.surroundings;
         let token = match variables.text("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
@@ -177,14 +177,14 @@ impl Identity {
         let role = session.text(&get(&roles)?)?;
         let role = role.lines().next().unwrap_or_default().trim();
         if role.is_empty() || role.contains(['/', '?', '#', '%']) {
-            return Err(missing(MACHINE, "the machine has no role"));
+            return Err(missing(MACHINE, "the machine does not have a role"));
         }
         self.read(MACHINE, session.json(&get(&format!("{roles}{role}"))?)?)
     }
 
     fn read(&self, service: &str, answer: Answer) -> Result<Given<Keys>> {
         let given = answer.given(&self.surroundings);
-        given.ok_or_else(|| missing(service, "it does not say until when its keys are good"))
+        given.ok_or_else(|| missing(service, "it lacks an expiry time for its keys"))
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
         assert!(identity.is_announced());
         let session = Session::new(&identity.surroundings);
         let error = identity.keys("eu-west-1", &session).map(|_| ()).unwrap_err();
-        assert!(error.message().contains("`169.254.169.254` is no agent of AWS"), "{error}");
+        assert!(error.message().contains("`169.254.169.254` is not an AWS agent"), "{error}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Issuer for Aws {
     fn issue(&self, registry: &str) -> Result<Given<Credential>> {
         let service = Service::of(registry);
         let service =
-            service.ok_or_else(|| missing("AWS", &format!("`{registry}` is no registry of its")))?;
+            service.ok_or_else(|| missing("AWS", &format!("`{registry}` is not one of its registries")))?;
         let keys = self.identity.keys(&service.region, &self.session)?;
         match self.authorize(&service, &keys) {
             Err(error) if is_refusal(&error) => {

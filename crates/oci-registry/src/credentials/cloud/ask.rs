@@ -100,9 +100,8 @@ impl<'a> Ask<'a> {
     fn new(service: &'a str, address: &str, is_metadata: bool) -> Result<Self> {
         let url =
             Url::parse(address).ok().filter(|url| url.username().is_empty() && url.password().is_none());
-        let url = url.ok_or_else(|| {
-            Error::new(ErrorKind::Credentials, format!("{service} has no address that can be used"))
-        })?;
+        let url =
+            url.ok_or_else(|| Error::new(ErrorKind::Credentials, format!("{service} has an invalid URL")))?;
         if !is_safe(&url, is_metadata) {
             let message = format!("{service} is not asked at `{}`: it does not use TLS", authority(&url));
             return Err(Error::new(ErrorKind::Credentials, message));

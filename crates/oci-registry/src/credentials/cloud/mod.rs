@@ -104,7 +104,7 @@ impl CredentialSource for CloudCredentials {
             }
         }
         match self.named {
-            Some(cloud) => Err(missing(cloud.name(), &format!("`{registry}` is no registry of its"))),
+            Some(cloud) => Err(missing(cloud.name(), &format!("`{registry}` is not one of its registries"))),
             None => Ok(None),
         }
     }

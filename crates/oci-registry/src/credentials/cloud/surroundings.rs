@@ -94,8 +94,8 @@ impl Surroundings {
     /// What a file holds without white space around it; tokens in files are replaced while they are in use.
     pub(in crate::credentials) fn token_file(&self, path: &str) -> Result<Secret<String>> {
         let shown = |reason: &str| missing(path, reason);
-        let bytes = read(Path::new(path))?.ok_or_else(|| shown("there is no such file"))?;
-        let text = String::from_utf8(bytes).map_err(|_| shown("it is no text"))?;
+        let bytes = read(Path::new(path))?.ok_or_else(|| shown("the file does not exist"))?;
+        let text = String::from_utf8(bytes).map_err(|_| shown("it is not valid UTF-8"))?;
         let text = text.trim();
         if text.is_empty() { Err(shown("it is empty")) } else { Ok(Secret::from(text)) }
     }

@@ -25,7 +25,7 @@ pub(in crate::cli) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     if arguments.vars {
-        return Err(usage("`--vars` is refused: vars are not turned into replacements")
+        return Err(usage("`--vars` is not supported: vars are not converted to replacements")
             .hint("write the replacements by hand, and compare what is built"));
     }
     edit(reporter, |kustomization| kustomization.fix(|path| Path::new(path).is_file()))?;
