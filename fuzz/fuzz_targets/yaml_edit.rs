@@ -8,7 +8,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use yamledit::{Edits, File, New, Path};
+use yamledit::{Edits, File, Content, Path};
 use yamltree::Node;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -36,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
 
 /// Adds to a node and takes from it; that an edit is refused is no fault, so the proof is what is tried.
 fn add_and_remove<'f>(file: &'f File<'f>, node: &'f Node, value: &str) {
-    let entry = || New::Sequence(vec![New::strings(&[("name", value), ("newTag", value)])]);
+    let entry = || Content::Sequence(vec![Content::strings(&[("name", value), ("newTag", value)])]);
     check(file, |edits| edits.insert(node, value, entry()));
     check(file, |edits| edits.push(node, entry()));
     for entry in node.entries().into_iter().flatten().take(8) {

@@ -94,7 +94,7 @@ pub(crate) fn label_as_managed(
         {
             set_entry(labels, MANAGED_BY.0, MANAGED_BY.1, None)?;
         }
-        resource.settle();
+        resource.sync_aliases();
         Ok(())
     })
 }

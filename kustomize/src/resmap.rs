@@ -194,7 +194,7 @@ impl ResMap {
         self.index.take();
         for (resource, node) in self.resources.iter_mut().zip(nodes) {
             resource.node = node;
-            resource.settle();
+            resource.sync_aliases();
             resource.refresh(&self.schema);
         }
         done

@@ -172,9 +172,9 @@ impl Resource {
     }
 
     /// Brings the nodes that stand in several places up to date after some were overwritten.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn sync_aliases(&mut self) {
         if self.shares > 0 {
-            self.node.settle();
+            self.node.sync_aliases();
         }
     }
 
@@ -202,7 +202,7 @@ impl Resource {
         if let Some(annotations) =
             self.node.get_mut("metadata").and_then(|metadata| metadata.get_mut("annotations"))
         {
-            annotations.unshare();
+            annotations.clear_alias_ids();
         }
     }
 

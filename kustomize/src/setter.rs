@@ -42,7 +42,7 @@ pub(crate) fn set_entry(node: &mut Node, key: &str, text: &str, share: Option<u3
     }
     let mut value = Node::string(text).with_style(new_style(text));
     if let Some(number) = share {
-        value.share(number);
+        value.set_alias_id(number);
     }
     if let Some(entries) = node.entries_mut() {
         entries.push(Entry { key: Node::plain(key), value });

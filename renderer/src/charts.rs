@@ -60,7 +60,7 @@ impl Charts {
             let chart = load_within(&recorder, path, boundary, version, &mut warnings);
             (chart.map(|chart| Arc::new(Loaded { chart, warnings })), recorder.into_read_set())
         });
-        files.consulted(consulted);
+        files.record_reads(consulted);
         loaded.clone()
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Object, Sources};
-use vfs::{FileKind, Files, MAX_FILE};
+use vfs::{FileKind, Files, MAX_FILE_SIZE};
 use yamltree::{Source, Span};
 
 use crate::built::{Built, Overlay};
@@ -121,10 +121,10 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
 pub(crate) fn standard_input() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // One byte more than is allowed shows that there are more.
-    let read = io::stdin().lock().take(MAX_FILE + 1).read_to_end(&mut bytes);
+    let read = io::stdin().lock().take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes);
     read.map_err(|error| Error::io("read", Path::new(STDIN), &error))?;
-    if bytes.len() as u64 > MAX_FILE {
-        let sentence = format!("there are more than {} MiB on standard input", MAX_FILE >> 20);
+    if bytes.len() as u64 > MAX_FILE_SIZE {
+        let sentence = format!("there are more than {} MiB on standard input", MAX_FILE_SIZE >> 20);
         return Err(Error::new(ErrorKind::Invalid, sentence));
     }
     Ok(bytes)

@@ -379,8 +379,8 @@ impl Files for NamedFiles<'_> {
         self.remotes.display(path).unwrap_or_else(|| self.files.display(path))
     }
 
-    fn consulted(&self, set: &ReadSet) {
-        self.files.consulted(set);
+    fn record_reads(&self, set: &ReadSet) {
+        self.files.record_reads(set);
     }
 }
 

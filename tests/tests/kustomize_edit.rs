@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 use testkit::Folder;
-use yamledit::{File, New};
+use yamledit::{Content, File};
 
 const RENDERER: &str = env!("CARGO_BIN_EXE_renderer-under-test");
 
@@ -100,38 +100,38 @@ fn copy(from: &Path, to: &Path) {
 
 /// What a kustomization file holds, in Kustomize's form: it writes nothing that is empty, sorts keys, images and replicas,
 /// and knows fields in any case.
-fn content(text: &str) -> Result<New, Failed> {
+fn content(text: &str) -> Result<Content, Failed> {
     let file = File::parse(text, 0).map_err(|error| error.to_string())?;
-    let New::Mapping(fields) = file.content().map_err(|error| error.to_string())? else {
+    let Content::Mapping(fields) = file.content().map_err(|error| error.to_string())? else {
         return Err("it is no mapping".into());
     };
-    let mut fields: Vec<(String, New)> =
+    let mut fields: Vec<(String, Content)> =
         fields.into_iter().filter_map(|(key, value)| Some((key.to_lowercase(), normal(value)?))).collect();
     for (key, value) in &mut fields {
-        if let ("images" | "replicas", New::Sequence(items)) = (key.as_str(), value) {
+        if let ("images" | "replicas", Content::Sequence(items)) = (key.as_str(), value) {
             items.sort_by_key(|item| format!("{item:?}").split("\"name\", ").nth(1).map(str::to_owned));
         }
     }
     fields.sort_by(|left, right| left.0.cmp(&right.0));
-    Ok(New::Mapping(fields))
+    Ok(Content::Mapping(fields))
 }
 
 /// A value as Kustomize writes it; nothing where it writes none.
-fn normal(value: New) -> Option<New> {
+fn normal(value: Content) -> Option<Content> {
     match value {
-        New::Mapping(entries) => {
-            let mut entries: Vec<(String, New)> =
+        Content::Mapping(entries) => {
+            let mut entries: Vec<(String, Content)> =
                 entries.into_iter().filter_map(|(key, value)| Some((key, normal(value)?))).collect();
             entries.sort_by(|left, right| left.0.cmp(&right.0));
-            (!entries.is_empty()).then_some(New::Mapping(entries))
+            (!entries.is_empty()).then_some(Content::Mapping(entries))
         }
-        New::Sequence(items) => {
-            let items: Vec<New> = items.into_iter().filter_map(normal).collect();
-            (!items.is_empty()).then_some(New::Sequence(items))
+        Content::Sequence(items) => {
+            let items: Vec<Content> = items.into_iter().filter_map(normal).collect();
+            (!items.is_empty()).then_some(Content::Sequence(items))
         }
-        New::Bool(false) => None,
-        New::Plain(text) if matches!(text.as_str(), "" | "~" | "null") => None,
-        New::String(text) if text.is_empty() => None,
+        Content::Bool(false) => None,
+        Content::Plain(text) if matches!(text.as_str(), "" | "~" | "null") => None,
+        Content::String(text) if text.is_empty() => None,
         value => Some(value),
     }
 }

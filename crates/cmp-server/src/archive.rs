@@ -149,9 +149,9 @@ impl Unpacking<'_> {
         let name = path.unwrap_or_else(|| entry.path_bytes().into_owned());
         let Some(path) = self.path(&name)? else { return Ok(()) };
         match kind {
-            EntryType::Directory => self.tree.files.add_folder(&path),
+            EntryType::Directory => self.tree.files.add_directory(&path),
             // So has a tar without a type for folders.
-            EntryType::Regular if name.ends_with(b"/") => self.tree.files.add_folder(&path),
+            EntryType::Regular if name.ends_with(b"/") => self.tree.files.add_directory(&path),
             EntryType::Regular => return self.add_file(path, &mut entry),
             EntryType::Symlink => {
                 let link = link.or_else(|| Some(entry.link_name_bytes()?.into_owned())).unwrap_or_default();

@@ -132,7 +132,7 @@ impl<'r> Request<'r> {
     }
 
     /// The whole tree, for what a generator keeps of files between requests. What a result is made of must be asked of
-    /// the files that come with the request, or told to them by [`Files::consulted`].
+    /// the files that come with the request, or told to them by [`Files::record_reads`].
     #[must_use]
     pub fn tree(&self) -> Arc<dyn Files> {
         Arc::clone(self.tree) as Arc<dyn Files>

@@ -107,8 +107,8 @@ impl Made {
 
     /// What it takes.
     pub(crate) fn memory(response: u64, dependencies: &Dependencies) -> u64 {
-        let ReadSet { files, folders, listed, missing } = &dependencies.read_set;
-        let paths = [files, folders, listed, missing].into_iter().flatten();
+        let ReadSet { files, directories, listed, missing } = &dependencies.read_set;
+        let paths = [files, directories, listed, missing].into_iter().flatten();
         response + OVERHEAD + paths.map(|path| path.as_os_str().len() as u64 + PATH_OVERHEAD).sum::<u64>()
     }
 
@@ -221,7 +221,7 @@ fn fingerprint(set: &ReadSet, tree: &Tree) -> Digest {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     };
-    for path in [&set.files, &set.folders, &set.missing].into_iter().flatten() {
+    for path in [&set.files, &set.directories, &set.missing].into_iter().flatten() {
         match tree.resolve(path) {
             Ok((real, FileKind::File)) => {
                 add(real.as_os_str().as_encoded_bytes());

@@ -135,8 +135,8 @@ impl Files for Artifact<'_> {
         self.files.display(path)
     }
 
-    fn consulted(&self, set: &ReadSet) {
-        self.files.consulted(set);
+    fn record_reads(&self, set: &ReadSet) {
+        self.files.record_reads(set);
     }
 }
 

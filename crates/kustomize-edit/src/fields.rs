@@ -1,31 +1,31 @@
 //! Fields of a structure by their names, which Go's decoder of JSON compares without regard to case.
 
-use yamledit::New;
+use yamledit::Content;
 
 /// A mapping's entries in their order.
-pub(crate) type Fields = Vec<(String, New)>;
+pub(crate) type Fields = Vec<(String, Content)>;
 
 /// The value of a field; `None` where it is absent or null.
-pub(crate) fn get<'f>(fields: &'f [(String, New)], name: &str) -> Option<&'f New> {
+pub(crate) fn get<'f>(fields: &'f [(String, Content)], name: &str) -> Option<&'f Content> {
     let found = fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
     found.map(|(_, value)| value).filter(|value| !is_null(value))
 }
 
 /// The text of a field, empty where it is absent.
-pub(crate) fn text<'f>(fields: &'f [(String, New)], name: &str) -> &'f str {
+pub(crate) fn text<'f>(fields: &'f [(String, Content)], name: &str) -> &'f str {
     match get(fields, name) {
-        Some(New::String(text)) => text,
+        Some(Content::String(text)) => text,
         _ => "",
     }
 }
 
 /// Whether a switch is on.
-pub(crate) fn is_on(fields: &[(String, New)], name: &str) -> bool {
-    get(fields, name) == Some(&New::Bool(true))
+pub(crate) fn is_on(fields: &[(String, Content)], name: &str) -> bool {
+    get(fields, name) == Some(&Content::Bool(true))
 }
 
 /// Gives a field a value, under the name that it has in the file.
-pub(crate) fn set(fields: &mut Fields, name: &str, value: New) {
+pub(crate) fn set(fields: &mut Fields, name: &str, value: Content) {
     match fields.iter_mut().find(|(key, _)| key.eq_ignore_ascii_case(name)) {
         Some((_, known)) => *known = value,
         None => fields.push((name.to_owned(), value)),
@@ -37,32 +37,32 @@ pub(crate) fn set_text(fields: &mut Fields, name: &str, text: &str) {
     if text.is_empty() {
         remove(fields, name);
     } else {
-        set(fields, name, New::String(text.to_owned()));
+        set(fields, name, Content::String(text.to_owned()));
     }
 }
 
-pub(crate) fn remove(fields: &mut Fields, name: &str) -> Option<New> {
+pub(crate) fn remove(fields: &mut Fields, name: &str) -> Option<Content> {
     let at = fields.iter().position(|(key, _)| key.eq_ignore_ascii_case(name))?;
     Some(fields.remove(at).1)
 }
 
 /// A list, made where there is none.
-pub(crate) fn list<'f>(fields: &'f mut Fields, name: &str) -> &'f mut Vec<New> {
-    match slot(fields, name, || New::Sequence(Vec::new())) {
-        New::Sequence(items) => items,
+pub(crate) fn list<'f>(fields: &'f mut Fields, name: &str) -> &'f mut Vec<Content> {
+    match slot(fields, name, || Content::Sequence(Vec::new())) {
+        Content::Sequence(items) => items,
         _ => unreachable!("the schema was checked, and nulls are replaced"),
     }
 }
 
 /// A mapping, made where there is none.
 pub(crate) fn mapping<'f>(fields: &'f mut Fields, name: &str) -> &'f mut Fields {
-    match slot(fields, name, || New::Mapping(Vec::new())) {
-        New::Mapping(entries) => entries,
+    match slot(fields, name, || Content::Mapping(Vec::new())) {
+        Content::Mapping(entries) => entries,
         _ => unreachable!("the schema was checked, and nulls are replaced"),
     }
 }
 
-fn slot<'f>(fields: &'f mut Fields, name: &str, empty: fn() -> New) -> &'f mut New {
+fn slot<'f>(fields: &'f mut Fields, name: &str, empty: fn() -> Content) -> &'f mut Content {
     let at = fields.iter().position(|(key, _)| key.eq_ignore_ascii_case(name)).unwrap_or_else(|| {
         fields.push((name.to_owned(), empty()));
         fields.len() - 1
@@ -77,8 +77,8 @@ fn slot<'f>(fields: &'f mut Fields, name: &str, empty: fn() -> New) -> &'f mut N
 /// Drops a field that has come to hold nothing, as nothing is written of such.
 pub(crate) fn drop_empty(fields: &mut Fields, name: &str) {
     let is_empty = match get(fields, name) {
-        Some(New::Sequence(items)) => items.is_empty(),
-        Some(New::Mapping(entries)) => entries.is_empty(),
+        Some(Content::Sequence(items)) => items.is_empty(),
+        Some(Content::Mapping(entries)) => entries.is_empty(),
         _ => false,
     };
     if is_empty {
@@ -87,21 +87,21 @@ pub(crate) fn drop_empty(fields: &mut Fields, name: &str) {
 }
 
 /// An item of a list of structures.
-pub(crate) fn entries(item: &New) -> &[(String, New)] {
+pub(crate) fn entries(item: &Content) -> &[(String, Content)] {
     match item {
-        New::Mapping(entries) => entries,
+        Content::Mapping(entries) => entries,
         _ => &[],
     }
 }
 
 /// The same, to change.
-pub(crate) fn entries_mut(item: &mut New) -> Option<&mut Fields> {
+pub(crate) fn entries_mut(item: &mut Content) -> Option<&mut Fields> {
     match item {
-        New::Mapping(entries) => Some(entries),
+        Content::Mapping(entries) => Some(entries),
         _ => None,
     }
 }
 
-pub(crate) fn is_null(value: &New) -> bool {
-    matches!(value, New::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+pub(crate) fn is_null(value: &Content) -> bool {
+    matches!(value, Content::Plain(text) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
 }

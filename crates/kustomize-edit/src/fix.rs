@@ -1,6 +1,6 @@
 //! `edit fix`: deprecated fields become those that took their places.
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields;
@@ -14,13 +14,13 @@ impl Kustomization<'_> {
     /// When a label is in `labels` too.
     pub fn fix(&mut self, is_file: impl Fn(&str) -> bool) -> Result<()> {
         let mut patches = Vec::new();
-        if let Some(New::Sequence(json)) = fields::remove(&mut self.fields, "patchesJson6902") {
+        if let Some(Content::Sequence(json)) = fields::remove(&mut self.fields, "patchesJson6902") {
             patches.extend(json);
         }
-        if let Some(New::Sequence(merges)) = fields::remove(&mut self.fields, "patchesStrategicMerge") {
-            let patch = |merge: New| {
-                let is_path = matches!(&merge, New::String(text) if is_file(text));
-                New::Mapping(vec![(if is_path { "path" } else { "patch" }.to_owned(), merge)])
+        if let Some(Content::Sequence(merges)) = fields::remove(&mut self.fields, "patchesStrategicMerge") {
+            let patch = |merge: Content| {
+                let is_path = matches!(&merge, Content::String(text) if is_file(text));
+                Content::Mapping(vec![(if is_path { "path" } else { "patch" }.to_owned(), merge)])
             };
             patches.extend(merges.into_iter().map(patch));
         }
@@ -31,7 +31,7 @@ impl Kustomization<'_> {
     }
 
     fn fix_common_labels(&mut self) -> Result<()> {
-        let Some(New::Mapping(common)) = fields::get(&self.fields, "commonLabels").cloned() else {
+        let Some(Content::Mapping(common)) = fields::get(&self.fields, "commonLabels").cloned() else {
             return Ok(());
         };
         fields::remove(&mut self.fields, "commonLabels");
@@ -45,9 +45,9 @@ impl Kustomization<'_> {
             let sentence = format!("label name '{key}' exists in both commonLabels and labels");
             return Err(Error::invalid(sentence));
         }
-        labels.push(New::Mapping(vec![
-            ("includeSelectors".to_owned(), New::Bool(true)),
-            ("pairs".to_owned(), New::Mapping(common)),
+        labels.push(Content::Mapping(vec![
+            ("includeSelectors".to_owned(), Content::Bool(true)),
+            ("pairs".to_owned(), Content::Mapping(common)),
         ]));
         Ok(())
     }

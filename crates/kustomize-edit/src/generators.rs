@@ -1,6 +1,6 @@
 //! `edit add|set|remove configmap|secret`: `configMapGenerator` and `secretGenerator`.
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields::{self, Fields};
@@ -93,8 +93,8 @@ impl Sources {
             fields::list(entries, "envs").push(self.env_file.as_str().into());
         }
         if self.disable_name_suffix_hash {
-            let options = vec![("disableNameSuffixHash".to_owned(), New::Bool(true))];
-            fields::set(entries, "options", New::Mapping(options));
+            let options = vec![("disableNameSuffixHash".to_owned(), Content::Bool(true))];
+            fields::set(entries, "options", Content::Mapping(options));
         }
         if !self.behavior.is_empty() {
             fields::set_text(entries, "behavior", &self.behavior);
@@ -123,7 +123,7 @@ impl Kustomization<'_> {
             fields::set_text(&mut entries, "name", &sources.name);
             fields::set_text(&mut entries, "namespace", &sources.namespace);
             fields::set_text(&mut entries, "type", &sources.secret_type);
-            list.push(New::Mapping(entries));
+            list.push(Content::Mapping(entries));
             list.len() - 1
         });
         if let Some(entries) = fields::entries_mut(&mut list[at]) {
@@ -210,10 +210,10 @@ impl Kustomization<'_> {
     }
 }
 
-fn find(list: &[New], name: &str, namespace: &str) -> Option<usize> {
+fn find(list: &[Content], name: &str, namespace: &str) -> Option<usize> {
     list.iter().position(|item| {
         let entries = fields::entries(item);
-        matches!(item, New::Mapping(_))
+        matches!(item, Content::Mapping(_))
             && fields::text(entries, "name") == name
             && same_namespace(fields::text(entries, "namespace"), namespace)
     })
@@ -243,7 +243,7 @@ fn set_literals(entries: &mut Fields, literals: &[String]) -> Result<()> {
     let known = fields::list(entries, "literals");
     let mut keys = Vec::with_capacity(known.len());
     for literal in known.iter() {
-        keys.push(split(if let New::String(text) = literal { text } else { "" })?);
+        keys.push(split(if let Content::String(text) = literal { text } else { "" })?);
     }
     for literal in literals {
         let key = split(literal)?;
@@ -255,11 +255,11 @@ fn set_literals(entries: &mut Fields, literals: &[String]) -> Result<()> {
 }
 
 /// Kustomize writes the kustomization's `generatorOptions` into an entry that it edits.
-fn inherit(entries: &mut Fields, global: Option<&New>) {
-    let Some(New::Mapping(global)) = global else { return };
+fn inherit(entries: &mut Fields, global: Option<&Content>) {
+    let Some(Content::Mapping(global)) = global else { return };
     for (field, value) in global {
         match value {
-            New::Mapping(pairs) if !pairs.is_empty() => {
+            Content::Mapping(pairs) if !pairs.is_empty() => {
                 let known = fields::mapping(fields::mapping(entries, "options"), field);
                 for (key, value) in pairs {
                     match known.iter_mut().find(|(known, _)| known == key) {
@@ -268,7 +268,9 @@ fn inherit(entries: &mut Fields, global: Option<&New>) {
                     }
                 }
             }
-            New::Bool(true) => fields::set(fields::mapping(entries, "options"), field, New::Bool(true)),
+            Content::Bool(true) => {
+                fields::set(fields::mapping(entries, "options"), field, Content::Bool(true))
+            }
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields::{self, Fields};
@@ -42,14 +42,14 @@ impl Kustomization<'_> {
         let images = fields::list(&mut self.fields, "images");
         drop_repeated(images);
         for image in &wanted {
-            let is_known = |item: &&mut New| fields::text(fields::entries(item), "name") == image.name;
+            let is_known = |item: &&mut Content| fields::text(fields::entries(item), "name") == image.name;
             match images.iter_mut().find(is_known).and_then(fields::entries_mut) {
                 Some(entries) => image.write(entries),
                 None => {
                     let mut entries = Vec::new();
                     fields::set_text(&mut entries, "name", image.name);
                     image.write(&mut entries);
-                    images.push(New::Mapping(entries));
+                    images.push(Content::Mapping(entries));
                 }
             }
         }
@@ -100,15 +100,15 @@ fn split(image: &str) -> (&str, &str, &str) {
 }
 
 /// Of entries with one name the first stays, as in Kustomize.
-fn drop_repeated(images: &mut Vec<New>) {
+fn drop_repeated(images: &mut Vec<Content>) {
     let mut seen = HashSet::new();
     images.retain(|item| seen.insert(fields::text(fields::entries(item), "name").to_owned()));
 }
 
 /// Kustomize sorts the entries by name. That is done where it changes what is built: where an entry could find what
 /// another one has made. Elsewhere they stay in their places.
-fn sort_where_it_matters(images: &mut [New]) {
-    let name = |item: &New| fields::text(fields::entries(item), "name").to_owned();
+fn sort_where_it_matters(images: &mut [Content]) {
+    let name = |item: &Content| fields::text(fields::entries(item), "name").to_owned();
     let names: Vec<String> = images.iter().map(name).collect();
     if names.is_sorted() {
         return;
@@ -116,7 +116,7 @@ fn sort_where_it_matters(images: &mut [New]) {
     let is_plain =
         |name: &String| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-:".contains(&byte));
     let plain: HashSet<&str> = names.iter().map(String::as_str).collect();
-    let leads_on = |item: &New| plain.contains(fields::text(fields::entries(item), "newName"));
+    let leads_on = |item: &Content| plain.contains(fields::text(fields::entries(item), "newName"));
     // A name is an expression, so that a dot in it may stand for another character.
     if images.iter().any(leads_on) || !names.iter().all(|name| is_plain(&name.replace('.', "-"))) {
         images.sort_by_cached_key(name);

@@ -1,6 +1,6 @@
 //! A kustomization file between reading and writing.
 
-use yamledit::{Edits, File, New};
+use yamledit::{Content, Edits, File};
 
 use crate::error::{Result, edit_error};
 use crate::fields::{self, Fields};
@@ -33,7 +33,7 @@ impl<'t> Kustomization<'t> {
             (Some(root), content) => {
                 schema::check(root, &content)?;
                 match content {
-                    New::Mapping(entries) => entries,
+                    Content::Mapping(entries) => entries,
                     _ => Vec::new(),
                 }
             }
@@ -49,7 +49,7 @@ impl<'t> Kustomization<'t> {
     /// When a place cannot be edited, such as one with an anchor that other places use.
     pub fn finish(self) -> Result<String> {
         let mut edits = Edits::new(&self.file);
-        edits.turn(&New::Mapping(self.fields))?;
+        edits.reconcile_to(&Content::Mapping(self.fields))?;
         Ok(edits.apply()?.unwrap_or_else(|| self.file.text().to_owned()))
     }
 
@@ -74,7 +74,7 @@ impl<'t> Kustomization<'t> {
             fields::set_text(&mut self.fields, "kind", "Kustomization");
         }
         for (old, new) in [("bases", "resources"), ("imageTags", "images")] {
-            if let Some(New::Sequence(items)) = fields::remove(&mut self.fields, old) {
+            if let Some(Content::Sequence(items)) = fields::remove(&mut self.fields, old) {
                 fields::list(&mut self.fields, new).extend(items);
             }
         }
@@ -87,11 +87,11 @@ impl<'t> Kustomization<'t> {
 }
 
 /// A generator's `env` becomes the last of its `envs`.
-fn name_env_files(generator: &mut New) {
+fn name_env_files(generator: &mut Content) {
     let Some(entries) = fields::entries_mut(generator) else { return };
-    if let Some(env @ New::String(_)) = fields::get(entries, "env").cloned() {
+    if let Some(env @ Content::String(_)) = fields::get(entries, "env").cloned() {
         fields::remove(entries, "env");
-        if env != New::String(String::new()) {
+        if env != Content::String(String::new()) {
             fields::list(entries, "envs").push(env);
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields;
@@ -71,8 +71,7 @@ impl Kustomization<'_> {
         if fields::get(&self.fields, list.field()).is_none() {
             return;
         }
-        let is_named =
-            |item: &New| matches!(item, New::String(text) if paths.iter().any(|path| path.as_ref() == text));
+        let is_named = |item: &Content| matches!(item, Content::String(text) if paths.iter().any(|path| path.as_ref() == text));
         fields::list(&mut self.fields, list.field()).retain(|item| !is_named(item));
         fields::drop_empty(&mut self.fields, list.field());
     }
@@ -98,7 +97,7 @@ impl Kustomization<'_> {
     pub fn set_build_metadata(&mut self, options: &[impl AsRef<str>]) -> Result<()> {
         check_options(options)?;
         let items = options.iter().map(|option| option.as_ref().into()).collect();
-        fields::set(&mut self.fields, "buildMetadata", New::Sequence(items));
+        fields::set(&mut self.fields, "buildMetadata", Content::Sequence(items));
         Ok(())
     }
 
@@ -128,18 +127,18 @@ impl Kustomization<'_> {
         if fields::get(&self.fields, "buildMetadata").is_none() {
             return Ok(());
         }
-        let is_named = |item: &New| matches!(item, New::String(text) if options.iter().any(|option| option.as_ref() == text));
+        let is_named = |item: &Content| matches!(item, Content::String(text) if options.iter().any(|option| option.as_ref() == text));
         fields::list(&mut self.fields, "buildMetadata").retain(|item| !is_named(item));
         fields::drop_empty(&mut self.fields, "buildMetadata");
         Ok(())
     }
 
     fn words(&self, field: &str) -> Vec<&str> {
-        let Some(New::Sequence(items)) = fields::get(&self.fields, field) else { return Vec::new() };
+        let Some(Content::Sequence(items)) = fields::get(&self.fields, field) else { return Vec::new() };
         items
             .iter()
             .filter_map(|item| match item {
-                New::String(text) => Some(text.as_str()),
+                Content::String(text) => Some(text.as_str()),
                 _ => None,
             })
             .collect()

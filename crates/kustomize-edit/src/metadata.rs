@@ -1,6 +1,6 @@
 //! `edit add|set|remove label|annotation`: `commonLabels`, `labels` and `commonAnnotations`.
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields::{self, Fields};
@@ -160,29 +160,29 @@ fn check_any(pairs: &Pairs, kind: &str) -> Result<()> {
 fn add(known: &mut Fields, pairs: &Pairs, kind: &str, force: bool) -> Result<()> {
     for (key, value) in pairs {
         match known.iter_mut().find(|(known, _)| known == key) {
-            Some((_, known)) if force => *known = New::String(value.clone()),
+            Some((_, known)) if force => *known = Content::String(value.clone()),
             Some(_) => {
                 let sentence =
                     format!("{kind} {key} already in kustomization file. Use --force to override.");
                 return Err(Error::invalid(sentence));
             }
-            None => known.push((key.clone(), New::String(value.clone()))),
+            None => known.push((key.clone(), Content::String(value.clone()))),
         }
     }
     Ok(())
 }
 
 /// The first entry of `labels` that leaves selectors alone and does the same to templates.
-fn label_entry(labels: &mut Vec<New>, include_templates: bool) -> &mut Fields {
-    let is_alike = |item: &New| {
+fn label_entry(labels: &mut Vec<Content>, include_templates: bool) -> &mut Fields {
+    let is_alike = |item: &Content| {
         let entries = fields::entries(item);
         !fields::is_on(entries, "includeSelectors")
             && fields::is_on(entries, "includeTemplates") == include_templates
-            && matches!(item, New::Mapping(_))
+            && matches!(item, Content::Mapping(_))
     };
     let at = labels.iter().position(is_alike).unwrap_or_else(|| {
-        let templates = include_templates.then(|| ("includeTemplates".to_owned(), New::Bool(true)));
-        labels.push(New::Mapping(templates.into_iter().collect()));
+        let templates = include_templates.then(|| ("includeTemplates".to_owned(), Content::Bool(true)));
+        labels.push(Content::Mapping(templates.into_iter().collect()));
         labels.len() - 1
     });
     fields::entries_mut(&mut labels[at]).expect("it was made, or found to be, a mapping")

@@ -1,6 +1,6 @@
 //! `edit add|remove patch`: `patches`.
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields::{self, Fields};
@@ -86,20 +86,20 @@ impl Kustomization<'_> {
 
     fn patches(&self) -> Vec<Patch> {
         match fields::get(&self.fields, "patches") {
-            Some(New::Sequence(items)) => items.iter().map(Patch::read).collect(),
+            Some(Content::Sequence(items)) => items.iter().map(Patch::read).collect(),
             _ => Vec::new(),
         }
     }
 }
 
 impl Patch {
-    fn read(item: &New) -> Self {
+    fn read(item: &Content) -> Self {
         let entries = fields::entries(item);
         let text = |name| fields::text(entries, name).to_owned();
         let target = fields::get(entries, "target").map(|target| Target::read(fields::entries(target)));
         let options = fields::get(entries, "options").map(fields::entries).unwrap_or_default();
-        let option = |(key, value): &(String, New)| match value {
-            New::Bool(value) => Some((key.clone(), *value)),
+        let option = |(key, value): &(String, Content)| match value {
+            Content::Bool(value) => Some((key.clone(), *value)),
             _ => None,
         };
         Self {
@@ -110,7 +110,7 @@ impl Patch {
         }
     }
 
-    fn content(&self) -> New {
+    fn content(&self) -> Content {
         let mut entries = Fields::new();
         fields::set_text(&mut entries, "path", &self.path);
         fields::set_text(&mut entries, "patch", &self.patch);
@@ -118,15 +118,15 @@ impl Patch {
             entries.push(("target".to_owned(), target.content()));
         }
         if !self.options.is_empty() {
-            let options = self.options.iter().map(|(key, value)| (key.clone(), New::Bool(*value)));
-            entries.push(("options".to_owned(), New::Mapping(options.collect())));
+            let options = self.options.iter().map(|(key, value)| (key.clone(), Content::Bool(*value)));
+            entries.push(("options".to_owned(), Content::Mapping(options.collect())));
         }
-        New::Mapping(entries)
+        Content::Mapping(entries)
     }
 }
 
 impl Target {
-    fn read(entries: &[(String, New)]) -> Self {
+    fn read(entries: &[(String, Content)]) -> Self {
         let text = |name| fields::text(entries, name).to_owned();
         Self {
             group: text("group"),
@@ -139,7 +139,7 @@ impl Target {
         }
     }
 
-    fn content(&self) -> New {
+    fn content(&self) -> Content {
         let mut entries = Fields::new();
         for (field, text) in [
             ("group", &self.group),
@@ -152,6 +152,6 @@ impl Target {
         ] {
             fields::set_text(&mut entries, field, text);
         }
-        New::Mapping(entries)
+        Content::Mapping(entries)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use yamledit::New;
+use yamledit::Content;
 
 use crate::error::{Error, Result};
 use crate::fields;
@@ -23,12 +23,12 @@ impl Kustomization<'_> {
         let mut seen = HashSet::new();
         replicas.retain(|item| seen.insert(fields::text(fields::entries(item), "name").to_owned()));
         for (name, count) in wanted {
-            let is_known = |item: &&mut New| fields::text(fields::entries(item), "name") == name;
+            let is_known = |item: &&mut Content| fields::text(fields::entries(item), "name") == name;
             match replicas.iter_mut().find(is_known).and_then(fields::entries_mut) {
-                Some(entries) => fields::set(entries, "count", New::integer(count)),
-                None => replicas.push(New::Mapping(vec![
+                Some(entries) => fields::set(entries, "count", Content::integer(count)),
+                None => replicas.push(Content::Mapping(vec![
                     ("name".to_owned(), name.into()),
-                    ("count".to_owned(), New::integer(count)),
+                    ("count".to_owned(), Content::integer(count)),
                 ])),
             }
         }

@@ -1,6 +1,6 @@
 //! What a kustomization may hold: the types of Kustomize 5.8.1, and its words for what is of another type.
 
-use yamledit::New;
+use yamledit::Content;
 use yamltree::Node;
 
 use crate::error::{Error, Result};
@@ -268,9 +268,9 @@ static HELM_CHART_ARGS: Structure = Structure {
 };
 
 /// Checks the content of a kustomization file that is not empty.
-pub(crate) fn check(root: &Node, content: &New) -> Result<()> {
+pub(crate) fn check(root: &Node, content: &Content) -> Result<()> {
     let checker = Checker { root };
-    if !matches!(content, New::Mapping(_)) {
+    if !matches!(content, Content::Mapping(_)) {
         let sentence =
             format!("json: cannot unmarshal {} into Go value of type types.Kustomization", found(content));
         return Err(checker.error(&[], &sentence));
@@ -291,8 +291,13 @@ enum Step<'c> {
 }
 
 impl Checker<'_> {
-    fn structure<'c>(&self, structure: &Structure, content: &'c New, way: &mut Vec<Step<'c>>) -> Result<()> {
-        let New::Mapping(entries) = content else { return Ok(()) };
+    fn structure<'c>(
+        &self,
+        structure: &Structure,
+        content: &'c Content,
+        way: &mut Vec<Step<'c>>,
+    ) -> Result<()> {
+        let Content::Mapping(entries) = content else { return Ok(()) };
         let mut seen: Vec<&str> = Vec::new();
         for (key, value) in entries {
             way.push(Step::Key(key));
@@ -314,28 +319,28 @@ impl Checker<'_> {
         &self,
         owner: &Structure,
         wanted: &Type,
-        value: &'c New,
+        value: &'c Content,
         way: &mut Vec<Step<'c>>,
     ) -> Result<()> {
         let is_wanted = match (wanted, value) {
             (_, value) if is_null(value) => return Ok(()),
-            (Text | StrategicMerge | Order, New::String(_)) | (Bool, New::Bool(_)) => true,
-            (Int | Int64, New::Plain(number)) if is_whole(number) => true,
-            (Int | Int64, New::Plain(number)) => {
+            (Text | StrategicMerge | Order, Content::String(_)) | (Bool, Content::Bool(_)) => true,
+            (Int | Int64, Content::Plain(number)) if is_whole(number) => true,
+            (Int | Int64, Content::Plain(number)) => {
                 return Err(self.mismatch(owner, wanted, &format!("number {number}"), way));
             }
-            (Anything, New::Mapping(_)) => return Ok(()),
-            (Texts, New::Mapping(entries)) => {
+            (Anything, Content::Mapping(_)) => return Ok(()),
+            (Texts, Content::Mapping(entries)) => {
                 for (key, value) in entries {
                     way.push(Step::Key(key));
-                    if !matches!(value, New::String(_)) && !is_null(value) {
+                    if !matches!(value, Content::String(_)) && !is_null(value) {
                         return Err(self.mismatch(owner, &Text, found(value), way));
                     }
                     way.pop();
                 }
                 true
             }
-            (List(wanted), New::Sequence(items)) => {
+            (List(wanted), Content::Sequence(items)) => {
                 for (at, item) in items.iter().enumerate() {
                     way.push(Step::Item(at));
                     self.value(owner, wanted, item, way)?;
@@ -343,7 +348,7 @@ impl Checker<'_> {
                 }
                 true
             }
-            (Of(structure), New::Mapping(_)) => return self.structure(structure, value, way),
+            (Of(structure), Content::Mapping(_)) => return self.structure(structure, value, way),
             _ => false,
         };
         if is_wanted { Ok(()) } else { Err(self.mismatch(owner, wanted, found(value), way)) }
@@ -404,13 +409,13 @@ fn is_whole(number: &str) -> bool {
 }
 
 /// What JSON calls a value.
-fn found(value: &New) -> &'static str {
+fn found(value: &Content) -> &'static str {
     match value {
-        New::String(_) => "string",
-        New::Bool(_) => "bool",
-        New::Plain(_) => "number",
-        New::Sequence(_) => "array",
-        New::Mapping(_) => "object",
+        Content::String(_) => "string",
+        Content::Bool(_) => "bool",
+        Content::Plain(_) => "number",
+        Content::Sequence(_) => "array",
+        Content::Mapping(_) => "object",
     }
 }
 

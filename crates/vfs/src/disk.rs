@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::{FileKind, Files, MAX_ENTRIES, MAX_FILE};
+use crate::{FileKind, Files, MAX_DIRECTORY_ENTRIES, MAX_FILE_SIZE};
 
 /// The longest path that Linux takes (`PATH_MAX`); it also bounds the recursion over a path's parts.
 const MAX_PATH: usize = 4096;
@@ -150,12 +150,12 @@ impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
-        if size > MAX_FILE {
+        if size > MAX_FILE_SIZE {
             return Err(too_large());
         }
         // One byte more than the file has, so that its end is seen without growing the buffer.
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-        if file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64 > MAX_FILE {
+        if file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes)? as u64 > MAX_FILE_SIZE {
             return Err(too_large());
         }
         Ok(bytes.into())
@@ -164,8 +164,8 @@ impl Files for Disk {
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.working_directory.join(path))? {
-            if names.len() == MAX_ENTRIES {
-                let reason = format!("the directory has more than {MAX_ENTRIES} entries");
+            if names.len() == MAX_DIRECTORY_ENTRIES {
+                let reason = format!("the directory has more than {MAX_DIRECTORY_ENTRIES} entries");
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
             }
             names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -186,7 +186,10 @@ impl Files for Disk {
 }
 
 fn too_large() -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("the file is larger than {} MiB", MAX_FILE >> 20))
+    io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("the file is larger than {} MiB", MAX_FILE_SIZE >> 20),
+    )
 }
 
 /// The way from a folder to a path, both absolute.
@@ -268,7 +271,7 @@ mod tests {
         let (_folder, root, disk) = repository();
         assert_eq!(&*disk.read(&root.join("app/a.yaml")).unwrap(), b"a: 1\n");
         let large = File::create(root.join("large")).unwrap();
-        large.set_len(MAX_FILE + 1).unwrap();
+        large.set_len(MAX_FILE_SIZE + 1).unwrap();
         assert_eq!(disk.read(&root.join("large")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         // Its size is said to be zero, as for everything in /proc, and it has no end.
         assert_eq!(disk.read(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);

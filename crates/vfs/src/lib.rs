@@ -16,16 +16,16 @@ use std::sync::Arc;
 
 pub use disk::Disk;
 pub use memory::MemoryTree;
-pub use mounted::{Mounted, Nothing};
+pub use mounted::{EmptyFiles, Mounted};
 pub use recorder::{ReadSet, Recorder};
 
 /// No file of a config repo is larger; etcd takes objects of 1.5 MiB, and a bundle of CRDs stays below 20.
-pub const MAX_FILE: u64 = 256 << 20;
+pub const MAX_FILE_SIZE: u64 = 256 << 20;
 
 /// No folder of a config repo has more entries.
-pub const MAX_ENTRIES: usize = 100_000;
+pub const MAX_DIRECTORY_ENTRIES: usize = 100_000;
 
-/// Files and folders by their paths.
+/// Files and directories by their paths.
 pub trait Files: fmt::Debug + Send + Sync {
     /// The real path behind a path, symbolic links resolved, and what it is.
     ///
@@ -37,14 +37,14 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// The content of a file at a real path.
     ///
     /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE`].
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_SIZE`].
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
 
     /// The names in a folder, in byte order. One that is no UTF-8 has a replacement character for what is none, so that
     /// who asks for the file is told that there is no such one.
     ///
     /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_ENTRIES`].
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_DIRECTORY_ENTRIES`].
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 
     /// A path as the user would name it.
@@ -53,7 +53,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 
     /// Hears what a cache consulted before, on behalf of who asks it now.
-    fn consulted(&self, set: &ReadSet) {
+    fn record_reads(&self, set: &ReadSet) {
         let _ = set;
     }
 }
@@ -69,7 +69,7 @@ pub enum FileKind {
 
 /// Files below a root that symbolic links have not been followed in: a git tree, an archive in memory.
 pub trait Tree: fmt::Debug + Send + Sync {
-    /// What is at a path from the root, whose folders are real ones; the empty path is the root.
+    /// What is at a path from the root, whose directories are real ones; the empty path is the root.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotFound`] where there is nothing, and what reading gives.
@@ -78,7 +78,7 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// The content of a file.
     ///
     /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE`].
+    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_SIZE`].
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
 
     /// The names in a folder, in byte order.

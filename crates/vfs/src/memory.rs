@@ -6,9 +6,9 @@ use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Entry, FileKind, Files, Mounted, Nothing, Tree};
+use crate::{EmptyFiles, Entry, FileKind, Files, Mounted, Tree};
 
-/// Files, folders and links by their paths from the root.
+/// Files, directories and links by their paths from the root.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTree(BTreeMap<PathBuf, Node>);
 
@@ -30,7 +30,7 @@ impl MemoryTree {
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidFilename`] for a path that is not from the root down,
-    /// [`io::ErrorKind::NotADirectory`] where one of its folders is something else.
+    /// [`io::ErrorKind::NotADirectory`] where one of its directories is something else.
     pub fn add_file(&mut self, path: &Path, content: Arc<[u8]>) -> io::Result<()> {
         self.add(path, Node::File(content))
     }
@@ -39,7 +39,7 @@ impl MemoryTree {
     ///
     /// # Errors
     /// As [`Self::add_file`].
-    pub fn add_folder(&mut self, path: &Path) -> io::Result<()> {
+    pub fn add_directory(&mut self, path: &Path) -> io::Result<()> {
         match self.0.get(path) {
             Some(Node::Directory) => Ok(()),
             _ => self.add(path, Node::Directory),
@@ -77,7 +77,7 @@ impl MemoryTree {
         }
         for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
             match self.0.get(folder) {
-                // Its own folders were added with it.
+                // Its own directories were added with it.
                 Some(Node::Directory) => break,
                 Some(_) => return Err(io::ErrorKind::NotADirectory.into()),
                 None => drop(self.0.insert(folder.to_owned(), Node::Directory)),
@@ -149,7 +149,7 @@ impl Tree for MemoryTree {
 /// The tree as all files that there are, its root being `/`.
 impl Files for MemoryTree {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
-        Mounted::new("/", self, Nothing).resolve(&Path::new("/").join(path))
+        Mounted::new("/", self, EmptyFiles).resolve(&Path::new("/").join(path))
     }
 
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
@@ -198,7 +198,7 @@ mod tests {
         let mut tree = tree(&[("a/b", "")]);
         let error = tree.add_link(Path::new("a"), PathBuf::from("/etc")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
-        tree.add_folder(Path::new("a")).unwrap();
+        tree.add_directory(Path::new("a")).unwrap();
         assert_eq!(Tree::list(&tree, Path::new("a")).unwrap(), ["b"]);
     }
 }

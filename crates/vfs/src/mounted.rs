@@ -22,7 +22,7 @@ pub struct Mounted<T, F> {
 
 /// No files at all.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nothing;
+pub struct EmptyFiles;
 
 impl<T: Tree, F: Files> Mounted<T, F> {
     /// Shows a tree at an absolute real path.
@@ -150,8 +150,8 @@ impl<F: Files + ?Sized> Files for &F {
         (**self).display(path)
     }
 
-    fn consulted(&self, set: &ReadSet) {
-        (**self).consulted(set);
+    fn record_reads(&self, set: &ReadSet) {
+        (**self).record_reads(set);
     }
 }
 
@@ -172,12 +172,12 @@ impl<F: Files + ?Sized> Files for Arc<F> {
         (**self).display(path)
     }
 
-    fn consulted(&self, set: &ReadSet) {
-        (**self).consulted(set);
+    fn record_reads(&self, set: &ReadSet) {
+        (**self).record_reads(set);
     }
 }
 
-impl Files for Nothing {
+impl Files for EmptyFiles {
     fn resolve(&self, _path: &Path) -> io::Result<(PathBuf, FileKind)> {
         Err(io::ErrorKind::NotFound.into())
     }

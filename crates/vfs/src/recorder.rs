@@ -1,7 +1,7 @@
 //! Takes note of what is consulted: what a result depends on.
 //!
 //! In: what an engine asks. Out: the same answers, and a [`ReadSet`]. What an engine has from a cache of its own it tells
-//! by [`Files::consulted`].
+//! by [`Files::record_reads`].
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,7 +23,7 @@ pub struct ReadSet {
     /// Files, by the paths that were asked for and by those that links lead to.
     pub files: BTreeSet<PathBuf>,
     /// Folders that had to be there.
-    pub folders: BTreeSet<PathBuf>,
+    pub directories: BTreeSet<PathBuf>,
     /// Folders whose names were listed.
     pub listed: BTreeSet<PathBuf>,
     /// Where there was nothing, or nothing that can be read.
@@ -53,20 +53,20 @@ impl ReadSet {
     pub fn extend(&mut self, other: &Self) {
         let add = |to: &mut BTreeSet<PathBuf>, from: &BTreeSet<PathBuf>| to.extend(from.iter().cloned());
         add(&mut self.files, &other.files);
-        add(&mut self.folders, &other.folders);
+        add(&mut self.directories, &other.directories);
         add(&mut self.listed, &other.listed);
         add(&mut self.missing, &other.missing);
     }
 
     /// Whether a file, folder or link that was added, changed or removed is among what was consulted.
     #[must_use]
-    pub fn is_touched_by(&self, changed: &Path) -> bool {
+    pub fn is_affected_by(&self, changed: &Path) -> bool {
         let holds = |set: &BTreeSet<PathBuf>| {
             // Something below it is asked for through it: it may have become a link, or have been one.
             set.range(changed.to_owned()..).next().is_some_and(|path| path.starts_with(changed))
         };
         holds(&self.files)
-            || holds(&self.folders)
+            || holds(&self.directories)
             || holds(&self.missing)
             || changed.ancestors().skip(1).any(|folder| self.missing.contains(folder))
             || changed.parent().is_some_and(|folder| self.listed.contains(folder))
@@ -81,7 +81,7 @@ impl Files for Recorder<'_> {
         self.note(|seen| match &resolved {
             Err(_) => seen.missing.insert(asked),
             Ok((real, kind)) => {
-                let set = if *kind == FileKind::File { &mut seen.files } else { &mut seen.folders };
+                let set = if *kind == FileKind::File { &mut seen.files } else { &mut seen.directories };
                 if *real != asked && asked.is_absolute() {
                     set.insert(asked);
                 }
@@ -105,9 +105,9 @@ impl Files for Recorder<'_> {
         self.files.display(path)
     }
 
-    fn consulted(&self, set: &ReadSet) {
+    fn record_reads(&self, set: &ReadSet) {
         self.note(|seen| seen.extend(set));
-        self.files.consulted(set);
+        self.files.record_reads(set);
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
         let set = recorder.into_read_set();
         let want = ReadSet {
             files: paths(&["/base/b.yaml", "/link/b.yaml"]),
-            folders: paths(&["/app"]),
+            directories: paths(&["/app"]),
             listed: paths(&["/app"]),
             missing: paths(&["/app/none.yaml"]),
         };
@@ -145,7 +145,7 @@ mod tests {
     fn a_change_touches_what_depends_on_it() {
         let set = ReadSet {
             files: paths(&["/base/b.yaml", "/link/b.yaml"]),
-            folders: paths(&["/app"]),
+            directories: paths(&["/app"]),
             listed: paths(&["/app"]),
             missing: paths(&["/charts/web"]),
         };
@@ -159,7 +159,7 @@ mod tests {
             ("/app/sub/new.yaml", false),
             ("/base/b.yaml.orig", false),
         ] {
-            assert_eq!(set.is_touched_by(Path::new(changed)), want, "{changed}");
+            assert_eq!(set.is_affected_by(Path::new(changed)), want, "{changed}");
         }
     }
 }

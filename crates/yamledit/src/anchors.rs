@@ -17,7 +17,7 @@ pub struct Anchors<'f> {
 
 /// An entry of a mapping.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'f> {
+pub struct FoundEntry<'f> {
     /// The entry.
     pub entry: &'f Entry,
     /// Whether it is another mapping's, merged in by `<<`.
@@ -61,9 +61,9 @@ impl<'f> Anchors<'f> {
     ///
     /// # Errors
     /// When the mapping has the key twice.
-    pub fn get(&self, mapping: &'f Node, key: &str) -> Result<Option<Found<'f>>> {
+    pub fn get(&self, mapping: &'f Node, key: &str) -> Result<Option<FoundEntry<'f>>> {
         if let Some(entry) = own(mapping, key)? {
-            return Ok(Some(Found { entry, is_merged: false }));
+            return Ok(Some(FoundEntry { entry, is_merged: false }));
         }
         self.merged(mapping, key, &mut HashSet::new())
     }
@@ -74,7 +74,7 @@ impl<'f> Anchors<'f> {
         mapping: &'f Node,
         key: &str,
         seen: &mut HashSet<*const Node>,
-    ) -> Result<Option<Found<'f>>> {
+    ) -> Result<Option<FoundEntry<'f>>> {
         let entries = mapping.entries().map(Vec::as_slice).unwrap_or_default();
         for merge in entries.iter().filter(|entry| entry.key.is_merge_key()) {
             let value = self.resolve(&merge.value);
@@ -85,7 +85,7 @@ impl<'f> Anchors<'f> {
                     continue;
                 }
                 if let Some(entry) = own(source, key)? {
-                    return Ok(Some(Found { entry, is_merged: true }));
+                    return Ok(Some(FoundEntry { entry, is_merged: true }));
                 }
                 if let Some(found) = self.merged(source, key, seen)? {
                     return Ok(Some(found));

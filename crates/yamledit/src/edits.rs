@@ -1,8 +1,8 @@
 //! Edits: collected as runs of bytes to replace, made all at once, and proven.
 
 mod add;
+mod reconcile;
 mod remove;
-mod turn;
 
 use std::cell::OnceCell;
 use std::ops::Range;

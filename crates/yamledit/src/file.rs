@@ -3,8 +3,8 @@
 use yamltree::{Dialect, Document, Expansion, Kind, Node, ParseOptions, SourceId, Span, Style};
 
 use crate::anchors::Anchors;
+use crate::content::Content;
 use crate::error::{Result, not_yaml};
-use crate::new::New;
 
 /// A text with the trees of its documents.
 #[derive(Debug)]
@@ -39,10 +39,10 @@ impl<'t> File<'t> {
     ///
     /// # Errors
     /// When an alias stands for what it is in, or all of it would be too large.
-    pub fn content(&self) -> Result<New> {
+    pub fn content(&self) -> Result<Content> {
         let mut root = self.documents.first().map_or_else(Node::null, |document| document.root.clone());
         root.expand_aliases(Expansion::Decoded(Dialect::V2))?;
-        Ok(New::of(&root))
+        Ok(Content::of(&root))
     }
 
     /// What the file's aliases stand for.

@@ -18,20 +18,20 @@
 //! proof does not bear out.
 
 mod anchors;
+mod content;
 mod edits;
 mod error;
 mod file;
 mod layout;
-mod new;
 mod path;
 mod proof;
 mod scalar;
 mod schema;
 
-pub use anchors::{Anchors, Found};
+pub use anchors::{Anchors, FoundEntry};
+pub use content::Content;
 pub use edits::Edits;
 pub use file::File;
-pub use new::New;
-pub use path::{Gap, Path};
+pub use path::{MissingPath, Path};
 pub use scalar::scalar;
 pub use schema::reads_as_string;

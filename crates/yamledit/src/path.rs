@@ -102,7 +102,7 @@ struct Miss<'f> {
 
 /// Where the end of a path that is not there would go.
 #[derive(Clone, Debug)]
-pub struct Gap<'f> {
+pub struct MissingPath<'f> {
     /// The last mapping on its way; nothing where the file is empty.
     pub mapping: Option<&'f Node>,
     /// The keys that are missing below it, at least one.
@@ -141,7 +141,7 @@ impl File<'_> {
     ///
     /// # Errors
     /// As [`Self::find`]; and when a list or a value is in the way, or several documents could have it.
-    pub fn gap<'f>(&'f self, path: &'f Path) -> Result<Gap<'f>> {
+    pub fn missing_path<'f>(&'f self, path: &'f Path) -> Result<MissingPath<'f>> {
         let anchors = self.anchors();
         let mut misses = Vec::new();
         let is_empty = |node: &Node| node.span.start == node.span.end;
@@ -162,8 +162,8 @@ impl File<'_> {
             }
         }
         match misses.as_slice() {
-            [] => Ok(Gap { mapping: None, keys }),
-            [Miss { node, .. }] if node.entries().is_some() => Ok(Gap { mapping: Some(node), keys }),
+            [] => Ok(MissingPath { mapping: None, keys }),
+            [Miss { node, .. }] if node.entries().is_some() => Ok(MissingPath { mapping: Some(node), keys }),
             [miss] => Err(miss.error.clone()),
             [_, miss, ..] => {
                 Err(refused("several documents of the file could have the path", miss.node.span))
@@ -278,7 +278,7 @@ mod tests {
     fn a_gap_is_below_the_last_mapping_on_the_way() {
         let gap = |text: &str, path: &str| {
             let (file, path) = (File::parse(text, 0)?, Path::parse(path)?);
-            let gap = file.gap(&path)?;
+            let gap = file.missing_path(&path)?;
             let start = gap.mapping.map(|node| node.span.start);
             Ok::<_, Error>((start, gap.keys.join(",")))
         };

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use yamltree::{Comment, Dialect, Document, Entry, Kind, Node, Resolved, Span, Style};
 
-use crate::new::New;
+use crate::content::Content;
 use crate::schema::reads_as_string;
 
 /// A node of the old text, by its first and last byte.
@@ -28,11 +28,11 @@ pub(crate) struct Plan {
     /// The keys whose entries go, and the items that go.
     pub(crate) removed: HashSet<Place>,
     /// What mappings, with a key, and sequences get at their end.
-    pub(crate) added: HashMap<Place, Vec<(Option<String>, New)>>,
+    pub(crate) added: HashMap<Place, Vec<(Option<String>, Content)>>,
     /// Content in the place of other nodes.
-    pub(crate) replaced: HashMap<Place, New>,
+    pub(crate) replaced: HashMap<Place, Content>,
     /// The content of a file that had none.
-    pub(crate) filled: Option<New>,
+    pub(crate) filled: Option<Content>,
 }
 
 /// Whether a scalar is a string to every reader.
@@ -125,13 +125,13 @@ impl Plan {
             }
             self.value(&was.value, &is.value)?;
         }
-        let is_added = |((key, content), entry): (&(Option<String>, New), &Entry)| {
+        let is_added = |((key, content), entry): (&(Option<String>, Content), &Entry)| {
             entry.key.text() == key.as_deref() && content.is(&entry.value)
         };
         require(added.iter().zip(new).all(is_added), old)
     }
 
-    fn added_to(&self, node: &Node) -> &[(Option<String>, New)] {
+    fn added_to(&self, node: &Node) -> &[(Option<String>, Content)] {
         self.added.get(&place(node.span)).map(Vec::as_slice).unwrap_or_default()
     }
 }

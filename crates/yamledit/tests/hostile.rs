@@ -5,7 +5,7 @@ use diagnostic::Error;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::Config;
-use yamledit::{Edits, File, New};
+use yamledit::{Content, Edits, File};
 use yamltree::{Kind, Node};
 
 /// What texts are put together from.
@@ -89,7 +89,7 @@ proptest! {
     #[test]
     fn no_edit_panics(text in texts(), value in select(vec!["v1", "1.20", "", "a: b", "x # y", "it's", "\n"])) {
         let Ok(file) = File::parse(&text, 0) else { return Ok(()) };
-        let content = || New::Sequence(vec![New::strings(&[("name", value), ("newTag", value)])]);
+        let content = || Content::Sequence(vec![Content::strings(&[("name", value), ("newTag", value)])]);
         check(&file, |edits| edits.fill(vec![(value.to_owned(), content())]));
         for node in nodes(&file) {
             check(&file, |edits| edits.set(node, value).map(drop));

@@ -181,7 +181,7 @@ impl<'t> Composer<'t> {
         node.tag = tag;
         if properties.anchor.is_some() || tag_text.is_some() {
             let anchor = properties.anchor.map(CompactString::new);
-            node.props = Some(Box::new(Props { anchor, tag: tag_text, shared: None, comment: None }));
+            node.props = Some(Box::new(Props { anchor, tag: tag_text, alias_id: None, comment: None }));
         }
         Ok(())
     }

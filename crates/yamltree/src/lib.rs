@@ -1,6 +1,7 @@
 //! A YAML tree with spans that reads and writes as go-yaml does.
 
 mod alias;
+mod alias_id;
 mod base64;
 mod compose;
 mod decode;
@@ -14,7 +15,6 @@ mod number;
 mod parse;
 mod resolve;
 mod scan;
-mod share;
 mod text;
 mod timestamp;
 

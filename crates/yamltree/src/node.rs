@@ -5,7 +5,6 @@
 
 use compact_str::CompactString;
 
-use crate::share::Shared;
 use diagnostic::Span;
 
 /// One YAML node: a scalar, a mapping, a sequence, or an alias that is not resolved yet.
@@ -98,8 +97,16 @@ pub enum Tag {
 pub(crate) struct Props {
     pub(crate) anchor: Option<CompactString>,
     pub(crate) tag: Option<CompactString>,
-    pub(crate) shared: Option<Shared>,
+    pub(crate) alias_id: Option<AliasId>,
     pub(crate) comment: Option<CompactString>,
+}
+
+/// The id of a logical node that occurs in several places of a tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AliasId {
+    pub(crate) id: u32,
+    /// Set if this occurrence was overwritten and the others are not up to date yet.
+    pub(crate) overwritten: bool,
 }
 
 impl Default for Kind {

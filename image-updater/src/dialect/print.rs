@@ -4,7 +4,7 @@
 use diagnostic::{Error, Result};
 use std::time::Duration;
 
-use yamledit::{Edits, File, New};
+use yamledit::{Content, Edits, File};
 
 use super::Found;
 use crate::change::Named;
@@ -12,7 +12,7 @@ use crate::config::{Credentials, Registry};
 use crate::criteria::{Criteria, Order, Scope};
 use crate::work::{Batch, Delivery, Files, KeyPlace, PullRequest, Spot, Update, Words};
 
-type Entries = Vec<(String, New)>;
+type Entries = Vec<(String, Content)>;
 
 /// Writes our own configuration.
 ///
@@ -48,9 +48,9 @@ fn document(head: &str, batch: &Batch, registries: &[Registry]) -> Result<String
     put_list(&mut entries, "registries", registries.iter().map(registry).collect());
     let git = git(&batch.files, &batch.delivery);
     if !git.is_empty() {
-        entries.push(("git".to_owned(), New::Mapping(git)));
+        entries.push(("git".to_owned(), Content::Mapping(git)));
     }
-    entries.push(("updates".to_owned(), New::Sequence(updates(&batch.updates))));
+    entries.push(("updates".to_owned(), Content::Sequence(updates(&batch.updates))));
     let refuse = |error: Error| {
         Error::invalid(format!("what was found cannot be written as YAML: {}", error.message()))
     };
@@ -60,7 +60,7 @@ fn document(head: &str, batch: &Batch, registries: &[Registry]) -> Result<String
     Ok(edits.apply().map_err(refuse)?.unwrap_or_default())
 }
 
-fn registry(registry: &Registry) -> New {
+fn registry(registry: &Registry) -> Content {
     let mut entries = vec![text("prefix", &registry.prefix)];
     put_bool(&mut entries, "plainHttp", registry.plain_http);
     let credentials = match &registry.credentials {
@@ -75,9 +75,9 @@ fn registry(registry: &Registry) -> New {
         None => None,
     };
     if let Some(credentials) = credentials {
-        entries.push(("credentials".to_owned(), New::Mapping(vec![credentials])));
+        entries.push(("credentials".to_owned(), Content::Mapping(vec![credentials])));
     }
-    New::Mapping(entries)
+    Content::Mapping(entries)
 }
 
 fn git(files: &Files, delivery: &Delivery) -> Entries {
@@ -89,7 +89,7 @@ fn git(files: &Files, delivery: &Delivery) -> Entries {
     put(&mut entries, "pushBranch", delivery.branch.as_deref());
     put_strings(&mut entries, "pushOptions", &delivery.options);
     if let Some((name, email)) = &delivery.author {
-        let author = New::Mapping(vec![text("name", name), text("email", email)]);
+        let author = Content::Mapping(vec![text("name", name), text("email", email)]);
         entries.push(("author".to_owned(), author));
     }
     if delivery.words == Words::Flux {
@@ -98,7 +98,7 @@ fn git(files: &Files, delivery: &Delivery) -> Entries {
     put(&mut entries, "message", delivery.message.as_deref());
     if !delivery.values.is_empty() {
         let values = delivery.values.iter().map(|(key, value)| text(key, value)).collect();
-        entries.push(("templateValues".to_owned(), New::Mapping(values)));
+        entries.push(("templateValues".to_owned(), Content::Mapping(values)));
     }
     put(&mut entries, "automation", delivery.automation.as_ref().map(named).as_deref());
     put_bool(&mut entries, "signOff", delivery.sign_off);
@@ -109,18 +109,18 @@ fn git(files: &Files, delivery: &Delivery) -> Entries {
     entries
 }
 
-fn pull_request(request: &PullRequest) -> New {
+fn pull_request(request: &PullRequest) -> Content {
     let mut entries = Entries::new();
     put(&mut entries, "forge", request.forge.as_deref());
     put(&mut entries, "title", request.title.as_deref());
     put_strings(&mut entries, "labels", &request.labels);
     put_strings(&mut entries, "reviewers", &request.reviewers);
     put_bool(&mut entries, "draft", request.draft);
-    New::Mapping(entries)
+    Content::Mapping(entries)
 }
 
 /// Images that follow each other and have their frame in common stand together.
-fn updates(updates: &[Update]) -> Vec<New> {
+fn updates(updates: &[Update]) -> Vec<Content> {
     let frame = |update: &Update| (update.interval, update.suspended, update.application.clone());
     let groups = updates.chunk_by(|first, second| frame(first) == frame(second));
     let group = |updates: &[Update]| {
@@ -131,33 +131,33 @@ fn updates(updates: &[Update]) -> Vec<New> {
             put_bool(&mut entries, "suspend", first.suspended);
         }
         put_list(&mut entries, "images", updates.iter().map(image).collect());
-        New::Mapping(entries)
+        Content::Mapping(entries)
     };
     groups.map(group).collect()
 }
 
-fn image(update: &Update) -> New {
+fn image(update: &Update) -> Content {
     let mut entries = Entries::new();
     put(&mut entries, "name", Some(update.name.as_str()).filter(|name| *name != update.image));
     let tag = update.watched.as_ref().map(|tag| format!(":{tag}")).unwrap_or_default();
     entries.push(text("image", &format!("{}{tag}", update.image)));
     let policy = policy(&update.criteria);
     if !policy.is_empty() {
-        entries.push(("policy".to_owned(), New::Mapping(policy)));
+        entries.push(("policy".to_owned(), Content::Mapping(policy)));
     }
     put_bool(&mut entries, "pinDigest", update.pins_digest);
     put_bool(&mut entries, "keepDigest", update.keeps_digest);
     if let Some(verification) = &update.verification {
         let mut keys = Entries::new();
         put_list(&mut keys, "cosignKeys", verification.keys.iter().map(key).collect());
-        entries.push(("verify".to_owned(), New::Mapping(keys)));
+        entries.push(("verify".to_owned(), Content::Mapping(keys)));
     }
     put_list(&mut entries, "targets", update.spots.iter().map(target).collect());
-    New::Mapping(entries)
+    Content::Mapping(entries)
 }
 
-fn key(place: &KeyPlace) -> New {
-    New::Mapping(vec![match place {
+fn key(place: &KeyPlace) -> Content {
+    Content::Mapping(vec![match place {
         KeyPlace::Text(pem) => text("pem", pem),
         KeyPlace::File(path) => text("file", &path.display().to_string()),
         KeyPlace::Secret { secret, key } => text("secret", &format!("{}#{key}", named(secret))),
@@ -199,7 +199,7 @@ fn policy(criteria: &Criteria) -> Entries {
     entries
 }
 
-fn target(spot: &Spot) -> New {
+fn target(spot: &Spot) -> Content {
     let mut entries = vec![text("kind", &spot.kind), text("path", &spot.path)];
     let paths = &spot.paths;
     for (key, value) in [
@@ -214,7 +214,7 @@ fn target(spot: &Spot) -> New {
         put(&mut entries, key, value.as_deref());
     }
     put_bool(&mut entries, "create", spot.creates);
-    New::Mapping(entries)
+    Content::Mapping(entries)
 }
 
 /// A span of time in the units that are read.
@@ -235,12 +235,12 @@ fn named(named: &Named) -> String {
     if namespace.is_empty() && !name.contains('/') { name.clone() } else { format!("{namespace}/{name}") }
 }
 
-fn text(key: &str, value: &str) -> (String, New) {
+fn text(key: &str, value: &str) -> (String, Content) {
     (key.to_owned(), value.into())
 }
 
-fn strings(values: &[String]) -> New {
-    New::Sequence(values.iter().map(|value| value.as_str().into()).collect())
+fn strings(values: &[String]) -> Content {
+    Content::Sequence(values.iter().map(|value| value.as_str().into()).collect())
 }
 
 fn put(entries: &mut Entries, key: &str, value: Option<&str>) {
@@ -249,7 +249,7 @@ fn put(entries: &mut Entries, key: &str, value: Option<&str>) {
 
 fn put_bool(entries: &mut Entries, key: &str, value: bool) {
     if value {
-        entries.push((key.to_owned(), New::Bool(true)));
+        entries.push((key.to_owned(), Content::Bool(true)));
     }
 }
 
@@ -259,8 +259,8 @@ fn put_strings(entries: &mut Entries, key: &str, values: &[String]) {
     }
 }
 
-fn put_list(entries: &mut Entries, key: &str, values: Vec<New>) {
+fn put_list(entries: &mut Entries, key: &str, values: Vec<Content>) {
     if !values.is_empty() {
-        entries.push((key.to_owned(), New::Sequence(values)));
+        entries.push((key.to_owned(), Content::Sequence(values)));
     }
 }

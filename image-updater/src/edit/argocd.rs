@@ -3,7 +3,7 @@
 
 use diagnostic::ErrorKind;
 use diagnostic::Result;
-use yamledit::{Anchors, Edits, File, New, Path};
+use yamledit::{Anchors, Content, Edits, File, Path};
 use yamltree::{Kind, Node};
 
 use super::helm_values::{at_path, values};
@@ -45,10 +45,10 @@ impl<'f> Sources<'f> {
         let Some(kustomize) = self.below(node, &["kustomize"])?.filter(|node| node.is_mapping()) else {
             return Ok(false);
         };
-        let image: New = self.request.image_override().as_str().into();
+        let image: Content = self.request.image_override().as_str().into();
         match self.below(kustomize, &["images"])? {
             Some(images) => self.edits.push(images, image),
-            None => self.edits.insert(kustomize, "images", New::Sequence(vec![image])),
+            None => self.edits.insert(kustomize, "images", Content::Sequence(vec![image])),
         }
         .map_err(|error| self.source.error(&error))?;
         Ok(true)
@@ -164,7 +164,7 @@ impl<'f> Sources<'f> {
         let Some(force) = self.below(entry, &["forceString"])? else {
             return self
                 .edits
-                .insert(entry, "forceString", New::Bool(true))
+                .insert(entry, "forceString", Content::Bool(true))
                 .map_err(|error| self.source.error(&error));
         };
         if force.text() == Some("true") {

@@ -2,7 +2,7 @@
 //! What is not there is added, the file included.
 
 use diagnostic::Result;
-use yamledit::{New, Path};
+use yamledit::{Content, Path};
 use yamltree::Node;
 
 use super::argocd::Sources;
@@ -21,7 +21,7 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
             return Ok(Outcome::NotThere);
         }
         let variables = variables(&values(request, |_| Ok(""))?);
-        let env = New::Mapping(vec![("env".to_owned(), New::Sequence(variables))]);
+        let env = Content::Mapping(vec![("env".to_owned(), Content::Sequence(variables))]);
         checked(&mut sources, |sources| sources.edits.fill(vec![("plugin".to_owned(), env)]))?;
         return sources.apply();
     };
@@ -51,23 +51,23 @@ fn set<'f>(sources: &mut Sources<'f>, root: &'f Node) -> Result<Vec<(&'f Path, S
     Ok(missing)
 }
 
-fn add<'f>(sources: &mut Sources<'f>, root: &'f Node, variables: Vec<New>) -> Result<()> {
+fn add<'f>(sources: &mut Sources<'f>, root: &'f Node, variables: Vec<Content>) -> Result<()> {
     let plugin = sources.below(root, &["plugin"])?;
     let list = sources.below(root, &["plugin", "env"])?;
     checked(sources, |sources| match (plugin, list) {
         (_, Some(list)) => variables.into_iter().try_for_each(|variable| sources.edits.push(list, variable)),
-        (Some(plugin), None) => sources.edits.insert(plugin, "env", New::Sequence(variables)),
+        (Some(plugin), None) => sources.edits.insert(plugin, "env", Content::Sequence(variables)),
         (None, None) => {
-            let env = New::Mapping(vec![("env".to_owned(), New::Sequence(variables))]);
+            let env = Content::Mapping(vec![("env".to_owned(), Content::Sequence(variables))]);
             sources.edits.insert(root, "plugin", env)
         }
     })
 }
 
-fn variables(values: &[(&Path, String)]) -> Vec<New> {
+fn variables(values: &[(&Path, String)]) -> Vec<Content> {
     let variable = |(path, value): &(&Path, String)| {
         let (name, value) = (path.as_str().into(), value.as_str().into());
-        New::Mapping(vec![("name".to_owned(), name), ("value".to_owned(), value)])
+        Content::Mapping(vec![("name".to_owned(), name), ("value".to_owned(), value)])
     };
     values.iter().map(variable).collect()
 }

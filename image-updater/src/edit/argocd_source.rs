@@ -2,7 +2,7 @@
 //! `kustomize.images`, with paths Helm parameters. What is not there is added, the file included.
 
 use diagnostic::{Error, Result};
-use yamledit::{File, New};
+use yamledit::{Content, File};
 use yamltree::Node;
 
 use super::argocd::Sources;
@@ -75,9 +75,9 @@ fn edit_parameters<'f>(sources: &mut Sources<'f>, root: &'f Node) -> Result<bool
         (_, Some(list)) => {
             parameters.into_iter().try_for_each(|parameter| sources.edits.push(list, parameter))
         }
-        (Some(helm), None) => sources.edits.insert(helm, "parameters", New::Sequence(parameters)),
+        (Some(helm), None) => sources.edits.insert(helm, "parameters", Content::Sequence(parameters)),
         (None, None) => {
-            let helm = New::Mapping(vec![("parameters".to_owned(), New::Sequence(parameters))]);
+            let helm = Content::Mapping(vec![("parameters".to_owned(), Content::Sequence(parameters))]);
             sources.edits.insert(root, "helm", helm)
         }
     })?;
@@ -87,25 +87,25 @@ fn edit_parameters<'f>(sources: &mut Sources<'f>, root: &'f Node) -> Result<bool
 fn fill(sources: &mut Sources<'_>) -> Result<()> {
     let content = if sources.request.paths.count() > 0 {
         let values = values(sources.request, |_| Ok(""))?;
-        let parameters = New::Sequence(parameters(&values));
-        ("helm".to_owned(), New::Mapping(vec![("parameters".to_owned(), parameters)]))
+        let parameters = Content::Sequence(parameters(&values));
+        ("helm".to_owned(), Content::Mapping(vec![("parameters".to_owned(), parameters)]))
     } else {
         images(sources.request)
     };
     checked(sources, |sources| sources.edits.fill(vec![content]))
 }
 
-fn images(request: &Request) -> (String, New) {
+fn images(request: &Request) -> (String, Content) {
     let image = request.image_override().as_str().into();
-    ("kustomize".to_owned(), New::Mapping(vec![("images".to_owned(), New::Sequence(vec![image]))]))
+    ("kustomize".to_owned(), Content::Mapping(vec![("images".to_owned(), Content::Sequence(vec![image]))]))
 }
 
-fn parameters(values: &[(&yamledit::Path, String)]) -> Vec<New> {
+fn parameters(values: &[(&yamledit::Path, String)]) -> Vec<Content> {
     let parameter = |(path, value): &(&yamledit::Path, String)| {
-        New::Mapping(vec![
+        Content::Mapping(vec![
             ("name".to_owned(), path.as_str().into()),
             ("value".to_owned(), value.as_str().into()),
-            ("forceString".to_owned(), New::Bool(true)),
+            ("forceString".to_owned(), Content::Bool(true)),
         ])
     };
     values.iter().map(parameter).collect()

@@ -4,7 +4,7 @@
 //! mapping on its way. An item of a list is never made.
 
 use diagnostic::{Error, Result};
-use yamledit::{Edits, File, New, Path};
+use yamledit::{Content, Edits, File, Path};
 use yamltree::Node;
 
 use super::{Options, Outcome, Request, Source, Target, Version};
@@ -32,7 +32,7 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
 }
 
 /// A mapping with what it gets; the file itself where it has none.
-type Addition<'f> = (Option<&'f Node>, Vec<(String, New)>);
+type Addition<'f> = (Option<&'f Node>, Vec<(String, Content)>);
 
 /// Adds what is missing, with what several paths lack together only once.
 fn add<'f>(
@@ -43,7 +43,7 @@ fn add<'f>(
 ) -> Result<()> {
     let mut added: Vec<Addition<'f>> = Vec::new();
     for (path, value) in missing {
-        let gap = file.gap(path).map_err(|error| at_path(source, &error, path))?;
+        let gap = file.missing_path(path).map_err(|error| at_path(source, &error, path))?;
         let is_same = |node: Option<&Node>| node.map(|node| node.span) == gap.mapping.map(|node| node.span);
         match added.iter_mut().find(|(node, _)| is_same(*node)) {
             Some((_, entries)) => nest(entries, &gap.keys, value),
@@ -67,16 +67,16 @@ fn add<'f>(
 }
 
 /// Puts a value below keys, of which some may be there.
-fn nest(entries: &mut Vec<(String, New)>, keys: &[&str], value: &str) {
+fn nest(entries: &mut Vec<(String, Content)>, keys: &[&str], value: &str) {
     let Some((key, rest)) = keys.split_first() else { return };
     if rest.is_empty() {
         entries.push(((*key).to_owned(), value.into()));
-    } else if let Some((_, New::Mapping(inner))) = entries.iter_mut().find(|(known, _)| known == key) {
+    } else if let Some((_, Content::Mapping(inner))) = entries.iter_mut().find(|(known, _)| known == key) {
         nest(inner, rest, value);
     } else {
         let mut inner = Vec::new();
         nest(&mut inner, rest, value);
-        entries.push(((*key).to_owned(), New::Mapping(inner)));
+        entries.push(((*key).to_owned(), Content::Mapping(inner)));
     }
 }
 

@@ -4,7 +4,7 @@
 //! that is there goes, as Kustomize would prefer it to the tag.
 
 use diagnostic::Result;
-use yamledit::{Anchors, Edits, New};
+use yamledit::{Anchors, Content, Edits};
 use yamltree::{Entry, Kind, Node, Resolved};
 
 use super::{Options, Outcome, Request, Source, Target, is_same_name};
@@ -40,7 +40,7 @@ impl<'f> Images<'f> {
     /// Edits the entries of the image, and says whether there are any, be they added.
     fn edit_root(&mut self, root: Option<&'f Node>, insists: bool) -> Result<bool> {
         let Some(root) = root else {
-            let content = vec![("images".to_owned(), New::Sequence(vec![self.new_entry()]))];
+            let content = vec![("images".to_owned(), Content::Sequence(vec![self.new_entry()]))];
             return if insists {
                 self.checked(|images| images.edits.fill(content)).map(|()| true)
             } else {
@@ -62,7 +62,7 @@ impl<'f> Images<'f> {
         }
         let entry = self.new_entry();
         self.checked(|images| match list {
-            None => images.edits.insert(root, "images", New::Sequence(vec![entry])),
+            None => images.edits.insert(root, "images", Content::Sequence(vec![entry])),
             Some(list) if is_null(list) => images.edits.replace_null(list, vec![entry]),
             Some(list) => images.edits.push(list, entry),
         })?;
@@ -152,7 +152,7 @@ impl<'f> Images<'f> {
         }
     }
 
-    fn new_entry(&self) -> New {
+    fn new_entry(&self) -> Content {
         let Request { version, image_name, .. } = self.request;
         let mut entries = match image_name.as_deref().filter(|name| !version.is_of(name)) {
             Some(name) => vec![("name", name), ("newName", version.name.as_str())],
@@ -160,7 +160,7 @@ impl<'f> Images<'f> {
         };
         entries.push(("newTag", &version.tag));
         entries.extend(version.digest.as_deref().map(|digest| ("digest", digest)));
-        New::strings(&entries)
+        Content::strings(&entries)
     }
 
     fn checked(&mut self, edit: impl FnOnce(&mut Self) -> Result<(), diagnostic::Error>) -> Result<()> {

@@ -44,7 +44,7 @@ impl EntrySetter {
             Ok(())
         })?;
         if overwritten {
-            resource.settle();
+            resource.sync_aliases();
         }
         Ok(())
     }

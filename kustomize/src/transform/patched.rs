@@ -265,7 +265,7 @@ fn merge(resource: &mut Resource, patch: &StrategicPatch, schema: &Schema) -> Re
     } else {
         resource.set_namespace(&id.namespace);
     }
-    resource.settle();
+    resource.sync_aliases();
     Ok(merged)
 }
 

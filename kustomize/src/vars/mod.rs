@@ -181,7 +181,7 @@ pub(crate) fn resolve(
     map.modify_each(|resource| {
         for spec in config.var_reference.iter() {
             spec.apply(resource, Missing::Stays, |node| replace(node, &values, &mut used))?;
-            resource.settle();
+            resource.sync_aliases();
         }
         Ok(())
     })?;

@@ -58,8 +58,8 @@ impl Files for Shadowed<'_> {
         self.files.display(path)
     }
 
-    fn consulted(&self, set: &ReadSet) {
-        self.files.consulted(set);
+    fn record_reads(&self, set: &ReadSet) {
+        self.files.record_reads(set);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use argocd::appset::{self, World};
 use argocd::objects::{self, Object, instance_name};
 use clap::{Args, Subcommand, ValueEnum};
-use vfs::{Disk, Files, MAX_FILE};
+use vfs::{Disk, Files, MAX_FILE_SIZE};
 use yamltree::Source;
 
 use crate::argocd::KnownWorld;
@@ -162,7 +162,7 @@ fn read_file(disk: &Disk, path: &Path) -> Result<String> {
 fn read_standard_input() -> Result<String> {
     let mut text = String::new();
     // One byte more than is allowed shows that there are more.
-    let read = io::stdin().lock().take(MAX_FILE + 1).read_to_string(&mut text);
+    let read = io::stdin().lock().take(MAX_FILE_SIZE + 1).read_to_string(&mut text);
     read.map_err(|error| Error::new(ErrorKind::Invalid, format!("cannot read standard input: {error}")))?;
     Ok(text)
 }

@@ -67,8 +67,8 @@ impl Files for WithFetched<'_> {
         self.tree.display(path)
     }
 
-    fn consulted(&self, set: &ReadSet) {
-        self.tree.consulted(set);
+    fn record_reads(&self, set: &ReadSet) {
+        self.tree.record_reads(set);
     }
 }
 

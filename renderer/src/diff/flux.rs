@@ -116,7 +116,7 @@ fn json(node: &Node) -> Option<String> {
 /// Where paths are named, what depends on something below one of them is meant.
 fn is_in_places(member: &Member, states: &States, request: &Request<'_>) -> bool {
     let Some(outcome) = member.outcome.as_ref().filter(|_| !request.paths.is_empty()) else { return true };
-    let consulted = outcome.consulted.files.iter().chain(&outcome.consulted.folders);
+    let consulted = outcome.consulted.files.iter().chain(&outcome.consulted.directories);
     consulted.into_iter().any(|path| states.places.iter().any(|place| path.starts_with(place)))
 }
 

@@ -62,7 +62,7 @@ impl Comparison {
 
     /// Whether anything of what was consulted differs.
     pub fn touches(&self, set: &ReadSet) -> bool {
-        let mut paths = set.files.iter().chain(&set.folders).chain(&set.missing);
+        let mut paths = set.files.iter().chain(&set.directories).chain(&set.missing);
         paths.any(|path| self.has_changed(path)) || set.listed.iter().any(|path| self.lists_otherwise(path))
     }
 

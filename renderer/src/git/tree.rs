@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
-use vfs::{Entry, MAX_FILE, Tree};
+use vfs::{Entry, MAX_FILE_SIZE, Tree};
 
 use super::repository::innermost;
 use crate::error::{Error, ErrorKind, Result};
@@ -91,7 +91,7 @@ impl RevisionTree {
     fn blob(&self, id: ObjectId) -> io::Result<Vec<u8>> {
         let repository = self.objects.to_thread_local();
         let size = repository.find_header(id).map_err(|error| damaged(&error))?.size();
-        if size > MAX_FILE {
+        if size > MAX_FILE_SIZE {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut blob = repository.find_blob(id).map_err(|error| damaged(&error))?;

@@ -10,7 +10,7 @@ use reqwest::StatusCode;
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use reqwest::redirect::{Action, Attempt, Policy};
-use vfs::MAX_FILE;
+use vfs::MAX_FILE_SIZE;
 
 use super::AGENT;
 use crate::error::{Error, ErrorKind, Result};
@@ -55,7 +55,7 @@ impl Files {
 
 fn content(response: Response) -> Result<Answer> {
     let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
-    Ok(Answer::Content { body: read_all(response, MAX_FILE)?, tag })
+    Ok(Answer::Content { body: read_all(response, MAX_FILE_SIZE)?, tag })
 }
 
 /// Reads what comes, up to a limit.

@@ -4,9 +4,9 @@ use yamltree::{Entry, Kind, Node, Style};
 
 use super::Edits;
 use crate::anchors::own;
+use crate::content::{self, Content, Layout};
 use crate::error::{Result, refused};
 use crate::layout::{column, line_break, line_end, list_indent, own_line};
-use crate::new::{self, Layout, New};
 use crate::proof::place;
 
 impl<'f> Edits<'f> {
@@ -15,7 +15,7 @@ impl<'f> Edits<'f> {
     ///
     /// # Errors
     /// When the node is no mapping or has the key, or its keys stand in no column.
-    pub fn insert(&mut self, mapping: &'f Node, key: &str, value: New) -> Result<()> {
+    pub fn insert(&mut self, mapping: &'f Node, key: &str, value: Content) -> Result<()> {
         let Kind::Mapping(entries) = &mapping.kind else {
             return Err(refused(
                 format!("cannot add the key `{key}`: its parent is not a mapping"),
@@ -28,7 +28,7 @@ impl<'f> Edits<'f> {
         }
         if mapping.style == Style::Flow {
             let mut written = String::new();
-            new::flow_entry(&mut written, key, &value, self.is_json(mapping));
+            content::flow_entry(&mut written, key, &value, self.is_json(mapping));
             let starts: Vec<_> = entries.iter().map(|entry| &entry.key).collect();
             self.add_in_flow(mapping, &starts, entries.last().map(|entry| &entry.value), &written);
         } else {
@@ -43,7 +43,7 @@ impl<'f> Edits<'f> {
         mapping: &'f Node,
         entries: &[Entry],
         key: &str,
-        value: &New,
+        value: &Content,
     ) -> Result<()> {
         let text = self.file.text();
         // A key behind an anchor or a tag tells no column, but another one does.
@@ -68,13 +68,13 @@ impl<'f> Edits<'f> {
     ///
     /// # Errors
     /// When the node is no list, or its dashes stand in no column.
-    pub fn push(&mut self, sequence: &'f Node, item: New) -> Result<()> {
+    pub fn push(&mut self, sequence: &'f Node, item: Content) -> Result<()> {
         let Kind::Sequence(items) = &sequence.kind else {
             return Err(refused("cannot add an item: the value is not a list", sequence.span));
         };
         if sequence.style == Style::Flow {
             let mut written = String::new();
-            new::flow(&mut written, &item, self.is_json(sequence));
+            content::flow(&mut written, &item, self.is_json(sequence));
             self.add_in_flow(sequence, &items.iter().collect::<Vec<_>>(), items.last(), &written);
         } else {
             self.push_in_block(sequence, items, &item)?;
@@ -83,7 +83,7 @@ impl<'f> Edits<'f> {
         Ok(())
     }
 
-    fn push_in_block(&mut self, sequence: &'f Node, items: &[Node], item: &New) -> Result<()> {
+    fn push_in_block(&mut self, sequence: &'f Node, items: &[Node], item: &Content) -> Result<()> {
         let text = self.file.text();
         let dash = sequence.span.start as usize;
         let Some(at) = column(text, dash) else {
@@ -92,7 +92,7 @@ impl<'f> Edits<'f> {
         let mut written = String::new();
         if let Some(last) = items.last().filter(|last| last.style == Style::Flow) {
             written.push_str("- ");
-            new::flow(&mut written, item, self.is_json(last));
+            content::flow(&mut written, item, self.is_json(last));
         } else {
             let gap = items.first().map_or(1, |first| gap_behind(text, dash, first));
             self.layout(sequence).item(&mut written, item, at, gap);
@@ -107,12 +107,12 @@ impl<'f> Edits<'f> {
     ///
     /// # Errors
     /// When the node is no null.
-    pub fn replace_null(&mut self, node: &'f Node, items: Vec<New>) -> Result<()> {
+    pub fn replace_null(&mut self, node: &'f Node, items: Vec<Content>) -> Result<()> {
         let is_null = node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == yamltree::Resolved::Null);
         if !is_null {
             return Err(refused("the value is not a list", node.span));
         }
-        self.replace(node, New::Sequence(items))
+        self.replace(node, Content::Sequence(items))
     }
 
     /// Puts content in the place of a node with all that it holds, comments too: in block style where the node is a
@@ -120,7 +120,7 @@ impl<'f> Edits<'f> {
     ///
     /// # Errors
     /// When the node is a block scalar, or its keys or dashes stand in no column.
-    pub fn replace(&mut self, node: &'f Node, content: New) -> Result<()> {
+    pub fn replace(&mut self, node: &'f Node, content: Content) -> Result<()> {
         if matches!(node.style, Style::Literal | Style::Folded) {
             return Err(
                 refused("the value is a block scalar", node.span).hint("write it on the line of its key")
@@ -153,33 +153,33 @@ impl<'f> Edits<'f> {
         &self,
         written: &mut String,
         node: &Node,
-        content: &New,
+        content: &Content,
         indent: usize,
     ) -> std::ops::Range<usize> {
         let layout = self.layout(node);
         let end = line_end(self.file.text(), node.span.start as usize);
         match content {
-            New::Sequence(items) if !items.is_empty() => {
+            Content::Sequence(items) if !items.is_empty() => {
                 layout.new_line(written, indent + layout.list_indent);
                 layout.collection(written, content, indent + layout.list_indent);
             }
-            New::Mapping(entries) if !entries.is_empty() => {
+            Content::Mapping(entries) if !entries.is_empty() => {
                 layout.new_line(written, indent + 2);
                 layout.collection(written, content, indent + 2);
             }
             scalar => {
                 written.push(' ');
-                new::flow(written, scalar, false);
+                content::flow(written, scalar, false);
                 return super::bytes(node.span);
             }
         }
         end..end
     }
 
-    fn replace_in_flow(&mut self, node: &'f Node, content: New) -> Result<()> {
+    fn replace_in_flow(&mut self, node: &'f Node, content: Content) -> Result<()> {
         let mut written = String::new();
         written.push_str(if node.span.start == node.span.end { " " } else { "" });
-        new::flow(&mut written, &content, self.is_json(node));
+        content::flow(&mut written, &content, self.is_json(node));
         self.plan.replaced.insert(place(node.span), content);
         self.splice(super::bytes(node.span), written, true);
         Ok(())
@@ -189,7 +189,7 @@ impl<'f> Edits<'f> {
     ///
     /// # Errors
     /// When the file has content.
-    pub fn fill(&mut self, entries: Vec<(String, New)>) -> Result<()> {
+    pub fn fill(&mut self, entries: Vec<(String, Content)>) -> Result<()> {
         let root = match self.file.documents() {
             [] => None,
             [document] if document.root.span.start == document.root.span.end => None,
@@ -213,7 +213,7 @@ impl<'f> Edits<'f> {
         } else {
             self.add_to_end(0, &written);
         }
-        self.plan.filled = Some(New::Mapping(entries));
+        self.plan.filled = Some(Content::Mapping(entries));
         Ok(())
     }
 
@@ -282,10 +282,10 @@ impl<'f> Edits<'f> {
     }
 }
 
-fn is_filled(content: &New) -> bool {
+fn is_filled(content: &Content) -> bool {
     match content {
-        New::Mapping(entries) => !entries.is_empty(),
-        New::Sequence(items) => !items.is_empty(),
+        Content::Mapping(entries) => !entries.is_empty(),
+        Content::Sequence(items) => !items.is_empty(),
         _ => false,
     }
 }
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::{File, Path};
 
-    fn inserted(text: &str, path: Option<&str>, key: &str, value: &New) -> Result<String> {
+    fn inserted(text: &str, path: Option<&str>, key: &str, value: &Content) -> Result<String> {
         let file = File::parse(text, 0)?;
         let mut edits = Edits::new(&file);
         let mapping = match path {
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_list_comes_at_the_end_of_the_file_as_its_others_are() {
-        let list = New::Sequence(vec![New::strings(&[("a", "b"), ("c", "d")])]);
+        let list = Content::Sequence(vec![Content::strings(&[("a", "b"), ("c", "d")])]);
         for (old, new) in [
             ("x: 1\n", "x: 1\nk:\n- a: b\n  c: d\n"),
             ("x:\n  - 1\n\n# end\n", "x:\n  - 1\n\n# end\nk:\n  - a: b\n    c: d\n"),
@@ -382,7 +382,7 @@ mod tests {
             let file = File::parse(old, 0).unwrap();
             let mut edits = Edits::new(&file);
             let list = file.find(&Path::key("l")).unwrap();
-            edits.push(list, New::strings(&[("a", "b"), ("c", "d")])).unwrap();
+            edits.push(list, Content::strings(&[("a", "b"), ("c", "d")])).unwrap();
             assert_eq!(edits.apply().unwrap().as_deref(), Some(new), "{old:?}");
         }
     }

@@ -163,7 +163,7 @@ impl Writer<'_> {
             self.write_along(path, &mut resource.node).map_err(|error| {
                 error.at(path.span).via(format!("in {}", resource.id().described()), resource.span())
             })?;
-            resource.settle();
+            resource.sync_aliases();
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ impl Value {
     }
 
     fn new(mut node: Node) -> Self {
-        node.unshare();
+        node.clear_alias_ids();
         let (size, depth) = measure(&node);
         Self { node, size, depth }
     }

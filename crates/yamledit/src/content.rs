@@ -6,7 +6,7 @@ use crate::scalar::{self, Slot};
 
 /// Content to be added to a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum New {
+pub enum Content {
     /// A string, quoted where it would not read as one.
     String(String),
     /// `true` or `false`.
@@ -14,18 +14,18 @@ pub enum New {
     /// A scalar that is no string, as it is written: a number, `null`.
     Plain(String),
     /// Keys with their values.
-    Mapping(Vec<(String, New)>),
+    Mapping(Vec<(String, Content)>),
     /// Items.
-    Sequence(Vec<New>),
+    Sequence(Vec<Content>),
 }
 
-impl From<&str> for New {
+impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Self::String(text.to_owned())
     }
 }
 
-impl New {
+impl Content {
     /// A mapping of strings.
     #[must_use]
     pub fn strings(entries: &[(&str, &str)]) -> Self {
@@ -91,15 +91,15 @@ pub(crate) struct Layout<'t> {
 
 impl Layout<'_> {
     /// The entry of a block mapping at a column, without the column's blanks and the last line break.
-    pub(crate) fn entry(self, out: &mut String, key: &str, value: &New, column: usize) {
+    pub(crate) fn entry(self, out: &mut String, key: &str, value: &Content, column: usize) {
         out.push_str(&string(key, Style::Plain, false));
         out.push(':');
         match value {
-            New::Mapping(entries) if !entries.is_empty() => {
+            Content::Mapping(entries) if !entries.is_empty() => {
                 self.new_line(out, column + 2);
                 self.mapping(out, entries, column + 2);
             }
-            New::Sequence(items) if !items.is_empty() => {
+            Content::Sequence(items) if !items.is_empty() => {
                 for item in items {
                     self.new_line(out, column + self.list_indent);
                     self.item(out, item, column + self.list_indent, 1);
@@ -113,8 +113,8 @@ impl Layout<'_> {
     }
 
     /// What stands behind a colon or a dash; a text of several lines goes below it, to a column.
-    fn scalar(self, out: &mut String, value: &New, column: usize) {
-        let New::String(text) = value else { return flow(out, value, false) };
+    fn scalar(self, out: &mut String, value: &Content, column: usize) {
+        let Content::String(text) = value else { return flow(out, value, false) };
         let Some(header) = block_header(text) else { return flow(out, value, false) };
         out.push_str(header);
         for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
@@ -124,10 +124,10 @@ impl Layout<'_> {
     }
 
     /// A collection in the place of another one in block style, whose first key or dash is at a column.
-    pub(crate) fn collection(self, out: &mut String, value: &New, column: usize) {
+    pub(crate) fn collection(self, out: &mut String, value: &Content, column: usize) {
         match value {
-            New::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
-            New::Sequence(items) if !items.is_empty() => {
+            Content::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
+            Content::Sequence(items) if !items.is_empty() => {
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
                         self.new_line(out, column);
@@ -140,16 +140,16 @@ impl Layout<'_> {
     }
 
     /// The item of a block sequence whose dash is at a column, with so many blanks behind the dash.
-    pub(crate) fn item(self, out: &mut String, item: &New, column: usize, gap: usize) {
+    pub(crate) fn item(self, out: &mut String, item: &Content, column: usize, gap: usize) {
         out.push('-');
         out.extend(std::iter::repeat_n(' ', gap));
         match item {
-            New::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column + 1 + gap),
+            Content::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column + 1 + gap),
             scalar => self.scalar(out, scalar, column + 1 + gap),
         }
     }
 
-    fn mapping(self, out: &mut String, entries: &[(String, New)], column: usize) {
+    fn mapping(self, out: &mut String, entries: &[(String, Content)], column: usize) {
         for (at, (key, value)) in entries.iter().enumerate() {
             if at > 0 {
                 self.new_line(out, column);
@@ -165,16 +165,16 @@ impl Layout<'_> {
 }
 
 /// Content in flow style; `as_json` puts everything in double quotes.
-pub(crate) fn flow(out: &mut String, value: &New, as_json: bool) {
+pub(crate) fn flow(out: &mut String, value: &Content, as_json: bool) {
     match value {
-        New::String(text) => {
+        Content::String(text) => {
             let style = if as_json { Style::DoubleQuoted } else { Style::Plain };
             // What may stand within brackets may stand without.
             out.push_str(&string(text, style, true));
         }
-        New::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        New::Plain(text) => out.push_str(text),
-        New::Mapping(entries) => {
+        Content::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Content::Plain(text) => out.push_str(text),
+        Content::Mapping(entries) => {
             out.push('{');
             for (at, (key, value)) in entries.iter().enumerate() {
                 out.push_str(if at > 0 { ", " } else { "" });
@@ -182,7 +182,7 @@ pub(crate) fn flow(out: &mut String, value: &New, as_json: bool) {
             }
             out.push('}');
         }
-        New::Sequence(items) => {
+        Content::Sequence(items) => {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
                 out.push_str(if at > 0 { ", " } else { "" });
@@ -194,7 +194,7 @@ pub(crate) fn flow(out: &mut String, value: &New, as_json: bool) {
 }
 
 /// `key: value` in flow style.
-pub(crate) fn flow_entry(out: &mut String, key: &str, value: &New, as_json: bool) {
+pub(crate) fn flow_entry(out: &mut String, key: &str, value: &Content, as_json: bool) {
     out.push_str(&string(key, if as_json { Style::DoubleQuoted } else { Style::Plain }, true));
     out.push_str(": ");
     flow(out, value, as_json);

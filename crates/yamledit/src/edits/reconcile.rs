@@ -9,35 +9,39 @@ use std::collections::HashMap;
 use yamltree::{Entry, Kind, Node, Style};
 
 use super::{Edits, check_editable};
+use crate::content::Content;
 use crate::error::Result;
-use crate::new::New;
 
 impl<'f> Edits<'f> {
     /// Makes the first document have this content. A mapping stays one.
     ///
     /// # Errors
     /// When the file's aliases cannot be followed, or an edit is refused where there is no other way.
-    pub fn turn(&mut self, content: &New) -> Result<()> {
+    pub fn reconcile_to(&mut self, content: &Content) -> Result<()> {
         let was = self.file.content()?;
         match (self.file.documents().first().map(|document| &document.root), content) {
             (Some(root), _) if root.span.start != root.span.end => self.turn_node(root, &was, content),
-            (_, New::Mapping(entries)) if !entries.is_empty() => self.fill(entries.clone()),
+            (_, Content::Mapping(entries)) if !entries.is_empty() => self.fill(entries.clone()),
             _ => Ok(()),
         }
     }
 
-    fn turn_node(&mut self, node: &'f Node, was: &New, content: &New) -> Result<()> {
+    fn turn_node(&mut self, node: &'f Node, was: &Content, content: &Content) -> Result<()> {
         if was == content {
             return Ok(());
         }
         match (&node.kind, was, content) {
-            (Kind::Mapping(entries), New::Mapping(old), New::Mapping(new)) if is_as_read(entries, old) => {
+            (Kind::Mapping(entries), Content::Mapping(old), Content::Mapping(new))
+                if is_as_read(entries, old) =>
+            {
                 let change = Change::of(old, new);
                 if self.can_change(node, &change, old.len()) {
                     return self.turn_mapping(node, entries, old, new, &change);
                 }
             }
-            (Kind::Sequence(items), New::Sequence(old), New::Sequence(new)) if items.len() == old.len() => {
+            (Kind::Sequence(items), Content::Sequence(old), Content::Sequence(new))
+                if items.len() == old.len() =>
+            {
                 if let Some(kept) = kept_items(old, new) {
                     let change = Change::of_items(&kept, new);
                     if self.can_change(node, &change, old.len()) {
@@ -45,7 +49,7 @@ impl<'f> Edits<'f> {
                     }
                 }
             }
-            (Kind::Scalar(_), _, New::String(text)) if check_editable(node).is_ok() => {
+            (Kind::Scalar(_), _, Content::String(text)) if check_editable(node).is_ok() => {
                 return self.set(node, text).map(drop);
             }
             _ => {}
@@ -66,11 +70,11 @@ impl<'f> Edits<'f> {
         &mut self,
         node: &'f Node,
         entries: &'f [Entry],
-        old: &[(String, New)],
-        new: &[(String, New)],
+        old: &[(String, Content)],
+        new: &[(String, Content)],
         change: &Change,
     ) -> Result<()> {
-        let by_key: HashMap<&str, &New> = new.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let by_key: HashMap<&str, &Content> = new.iter().map(|(key, value)| (key.as_str(), value)).collect();
         for (at, (entry, (key, was))) in entries.iter().zip(old).enumerate() {
             if change.removed.contains(&at) {
                 self.remove(node, entry)?;
@@ -92,7 +96,7 @@ impl<'f> Edits<'f> {
         &mut self,
         node: &'f Node,
         items: &'f [Node],
-        (old, new): (&[New], &[New]),
+        (old, new): (&[Content], &[Content]),
         kept: &[bool],
     ) -> Result<()> {
         let mut contents = new.iter();
@@ -108,8 +112,8 @@ impl<'f> Edits<'f> {
 }
 
 /// Whether a mapping has its entries from nowhere else, and each once.
-fn is_as_read(entries: &[Entry], read: &[(String, New)]) -> bool {
-    let is_same = |(entry, (key, _)): (&Entry, &(String, New))| {
+fn is_as_read(entries: &[Entry], read: &[(String, Content)]) -> bool {
+    let is_same = |(entry, (key, _)): (&Entry, &(String, Content))| {
         entry.key.text() == Some(key.as_str()) && !entry.key.is_merge_key()
     };
     entries.len() == read.len() && entries.iter().zip(read).all(is_same)
@@ -125,13 +129,13 @@ struct Change {
 }
 
 impl Change {
-    fn of(old: &[(String, New)], new: &[(String, New)]) -> Self {
-        let keys = |entries: &[(String, New)]| -> HashMap<String, usize> {
+    fn of(old: &[(String, Content)], new: &[(String, Content)]) -> Self {
+        let keys = |entries: &[(String, Content)]| -> HashMap<String, usize> {
             entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect()
         };
         let (old_keys, new_keys) = (keys(old), keys(new));
-        let gone = |(at, (key, _)): (usize, &(String, New))| (!new_keys.contains_key(key)).then_some(at);
-        let come = |(at, (key, _)): (usize, &(String, New))| (!old_keys.contains_key(key)).then_some(at);
+        let gone = |(at, (key, _)): (usize, &(String, Content))| (!new_keys.contains_key(key)).then_some(at);
+        let come = |(at, (key, _)): (usize, &(String, Content))| (!old_keys.contains_key(key)).then_some(at);
         let mut change = Self {
             removed: old.iter().enumerate().filter_map(gone).collect(),
             renamed: HashMap::new(),
@@ -150,7 +154,7 @@ impl Change {
         change
     }
 
-    fn of_items(kept: &[bool], new: &[New]) -> Self {
+    fn of_items(kept: &[bool], new: &[Content]) -> Self {
         let removed: Vec<usize> =
             kept.iter().enumerate().filter(|(_, kept)| !**kept).map(|(at, _)| at).collect();
         let first_added = kept.len() - removed.len();
@@ -159,16 +163,16 @@ impl Change {
 }
 
 /// Whether a value can take the place of another one under another key: strings, or a list that has grown.
-fn is_continued(was: &New, is: &New) -> bool {
+fn is_continued(was: &Content, is: &Content) -> bool {
     match (was, is) {
-        (New::String(_), New::String(_)) => true,
-        (New::Sequence(was), New::Sequence(is)) => !was.is_empty() && is.starts_with(was),
+        (Content::String(_), Content::String(_)) => true,
+        (Content::Sequence(was), Content::Sequence(is)) => !was.is_empty() && is.starts_with(was),
         _ => false,
     }
 }
 
 /// Which items of the old list are, in their order, the first of the new one; `None` where the order changes.
-fn kept_items(old: &[New], new: &[New]) -> Option<Vec<bool>> {
+fn kept_items(old: &[Content], new: &[Content]) -> Option<Vec<bool>> {
     let mut left: HashMap<Identity<'_>, usize> = HashMap::new();
     for item in new {
         *left.entry(identity(item)).or_default() += 1;
@@ -193,14 +197,14 @@ fn kept_items(old: &[New], new: &[New]) -> Option<Vec<bool>> {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Identity<'n> {
     Named(&'n str, &'n str),
-    Whole(&'n New),
+    Whole(&'n Content),
 }
 
-fn identity(item: &New) -> Identity<'_> {
-    let New::Mapping(entries) = item else { return Identity::Whole(item) };
+fn identity(item: &Content) -> Identity<'_> {
+    let Content::Mapping(entries) = item else { return Identity::Whole(item) };
     let text = |wanted: &str| {
         entries.iter().find_map(|(key, value)| match value {
-            New::String(text) if key == wanted => Some(text.as_str()),
+            Content::String(text) if key == wanted => Some(text.as_str()),
             _ => None,
         })
     };
@@ -220,7 +224,7 @@ mod tests {
         let file = File::parse(old, 0).unwrap();
         let content = File::parse(new, 0).unwrap().content().unwrap();
         let mut edits = Edits::new(&file);
-        edits.turn(&content).unwrap();
+        edits.reconcile_to(&content).unwrap();
         let text = edits.apply().unwrap().unwrap_or_else(|| old.to_owned());
         assert_eq!(File::parse(&text, 0).unwrap().content().unwrap(), content, "{text}");
         text

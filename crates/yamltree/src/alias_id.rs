@@ -1,49 +1,40 @@
-//! Nodes that are one node in several places.
+//! Alias ids: one logical node that occurs in several places of a tree.
 //!
-//! Kustomize's tree holds its nodes by pointer, and some of its steps put the same node in several places: change it
-//! in one, and it has changed in all. Here a node owns its children, so the places are marked with a number instead:
-//! [`Node::overwrite`] changes one, [`Node::settle`] then brings the others up to date.
+//! Kustomize holds its nodes by pointer, and some of its steps put the same node in several places: a change in one place
+//! shows in all. Here a node owns its children, so the places share an id instead: [`Node::overwrite`] changes one of
+//! them, and [`Node::sync_aliases`] then updates the others.
 
 use std::collections::HashMap;
 
-use crate::node::{Kind, Node};
-
-/// That a node is one of several which stand for the same node.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shared {
-    /// The number that they have in common.
-    number: u32,
-    /// Whether this one was overwritten and the others not yet.
-    overwritten: bool,
-}
+use crate::node::{AliasId, Kind, Node};
 
 impl Node {
-    /// Marks the node as one of those that have this number. The numbers of a tree are its owner's business.
-    pub fn share(&mut self, number: u32) {
-        self.props.get_or_insert_default().shared = Some(Shared { number, overwritten: false });
+    /// Marks the node as one of those with this id. The owner of the tree allocates the ids.
+    pub fn set_alias_id(&mut self, id: u32) {
+        self.props.get_or_insert_default().alias_id = Some(AliasId { id, overwritten: false });
     }
 
-    /// Puts another value in the place of this node's own, which remains the node that it is: it keeps its number.
+    /// Replaces the value of this node and keeps its alias id.
     pub fn overwrite(&mut self, value: Node) {
-        let shared = self.props.as_deref().and_then(|props| props.shared);
+        let alias_id = self.props.as_deref().and_then(|props| props.alias_id);
         *self = value;
-        if let Some(shared) = shared {
-            self.props.get_or_insert_default().shared = Some(Shared { overwritten: true, ..shared });
+        if let Some(alias_id) = alias_id {
+            self.props.get_or_insert_default().alias_id = Some(AliasId { overwritten: true, ..alias_id });
         }
     }
 
-    /// Changes the text of a scalar and nothing else of it.
+    /// Replaces the text of a scalar and keeps its style, tag, span and alias id.
     pub fn set_text(&mut self, text: &str) {
         self.kind = Kind::Scalar(text.into());
-        if let Some(shared) = self.props.as_deref_mut().and_then(|props| props.shared.as_mut()) {
-            shared.overwritten = true;
+        if let Some(alias_id) = self.props.as_deref_mut().and_then(|props| props.alias_id.as_mut()) {
+            alias_id.overwritten = true;
         }
     }
 
-    /// Gives every node below, and this one, the value of the one with the same number that was overwritten last, in
-    /// the order of the keys. Numbers that the overwriting values had are gone.
-    pub fn settle(&mut self) {
-        if !self.any(&|shared| shared.overwritten) {
+    /// Copies each overwritten value to all nodes of this tree with the same alias id. If several were overwritten, the
+    /// last one in key order wins. Alias ids inside the new values are lost.
+    pub fn sync_aliases(&mut self) {
+        if !self.any(&|alias_id| alias_id.overwritten) {
             return;
         }
         let mut values = HashMap::new();
@@ -51,16 +42,16 @@ impl Node {
         self.spread(&values);
     }
 
-    /// Makes every node below, and this one, a node of its own.
-    pub fn unshare(&mut self) {
+    /// Removes the alias ids of this node and of all nodes below it.
+    pub fn clear_alias_ids(&mut self) {
         if let Some(props) = &mut self.props {
-            props.shared = None;
+            props.alias_id = None;
         }
-        self.children_mut().for_each(Node::unshare);
+        self.children_mut().for_each(Node::clear_alias_ids);
     }
 
-    fn any(&self, test: &impl Fn(Shared) -> bool) -> bool {
-        self.props.as_deref().and_then(|props| props.shared).is_some_and(test)
+    fn any(&self, test: &impl Fn(AliasId) -> bool) -> bool {
+        self.props.as_deref().and_then(|props| props.alias_id).is_some_and(test)
             || match &self.kind {
                 Kind::Mapping(entries) => entries.iter().any(|entry| entry.value.any(test)),
                 Kind::Sequence(items) => items.iter().any(|item| item.any(test)),
@@ -69,10 +60,10 @@ impl Node {
     }
 
     fn take_overwritten(&mut self, values: &mut HashMap<u32, Node>) {
-        if let Some(shared) = self.props.as_deref_mut().and_then(|props| props.shared.as_mut())
-            && std::mem::take(&mut shared.overwritten)
+        if let Some(alias_id) = self.props.as_deref_mut().and_then(|props| props.alias_id.as_mut())
+            && std::mem::take(&mut alias_id.overwritten)
         {
-            values.insert(shared.number, self.clone());
+            values.insert(alias_id.id, self.clone());
         }
         let Kind::Mapping(entries) = &mut self.kind else {
             return self.children_mut().for_each(|child| child.take_overwritten(values));
@@ -84,8 +75,8 @@ impl Node {
     }
 
     fn spread(&mut self, values: &HashMap<u32, Node>) {
-        if let Some(shared) = self.props.as_deref().and_then(|props| props.shared)
-            && let Some(value) = values.get(&shared.number)
+        if let Some(alias_id) = self.props.as_deref().and_then(|props| props.alias_id)
+            && let Some(value) = values.get(&alias_id.id)
         {
             *self = value.clone();
             return;
@@ -109,7 +100,7 @@ mod tests {
 
     fn labelled() -> Node {
         let mut value = Node::string("x");
-        value.share(1);
+        value.set_alias_id(1);
         let labels = Node::mapping(vec![Entry::new("app", value)]);
         let list = Node::sequence(vec![labels.clone()]);
         Node::mapping(vec![Entry::new("spec", list), Entry::new("metadata", labels)])
@@ -133,10 +124,10 @@ mod tests {
         let mut node = labelled();
         overwrite(&mut node, "metadata", "y");
         assert_eq!(texts(&node), ("x", "y"));
-        node.settle();
+        node.sync_aliases();
         assert_eq!(texts(&node), ("y", "y"));
         overwrite(&mut node, "spec", "z");
-        node.settle();
+        node.sync_aliases();
         assert_eq!(texts(&node), ("z", "z"));
     }
 
@@ -146,16 +137,16 @@ mod tests {
         let mut node = labelled();
         overwrite(&mut node, "spec", "of spec");
         overwrite(&mut node, "metadata", "of metadata");
-        node.settle();
+        node.sync_aliases();
         assert_eq!(texts(&node), ("of spec", "of spec"));
     }
 
     #[test]
     fn a_node_of_its_own_stays_alone() {
         let mut node = labelled();
-        node.unshare();
+        node.clear_alias_ids();
         overwrite(&mut node, "metadata", "y");
-        node.settle();
+        node.sync_aliases();
         assert_eq!(texts(&node), ("x", "y"));
     }
 }
