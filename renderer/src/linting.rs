@@ -13,9 +13,9 @@ use argocd::diffing::Normalizer;
 use argocd::objects::Object;
 use argocd::project::Projects;
 use findings::Finding;
-use manifest_lint::{Deployment, Options, Set, Target};
+use manifest_lint::{Deployment, Manifests, Options, Target};
 use vfs::{Disk, FileKind};
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::Location;
 
 use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Fleet, KnownWorld, Member};
@@ -41,7 +41,7 @@ pub(crate) struct Linting<'l> {
 /// What there is to look at.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    pub(crate) set: Set,
+    pub(crate) set: Manifests,
     /// What could not be rendered, and what it is of.
     pub(crate) errors: Vec<(Error, String)>,
     /// What is to be said beside.
@@ -64,7 +64,7 @@ impl Linting<'_> {
         // What a project does not permit is found by a rule, and stops no rendering.
         let projects = self.world.projects.take();
         let mut gathered = Gathered {
-            set: Set {
+            set: Manifests {
                 targets: Vec::new(),
                 knows_all_projects: projects.is_some(),
                 projects,
@@ -157,7 +157,7 @@ impl Linting<'_> {
             let objects = manifests::read(path, renderer)?;
             let is_folder = matches!(renderer.files().resolve(path), Ok((_, FileKind::Directory)));
             let generated_secrets = Vec::new();
-            return Ok(Target { name, objects, deployment: None, is_whole: is_folder, generated_secrets });
+            return Ok(Target { name, objects, deployment: None, is_complete: is_folder, generated_secrets });
         }
         let built = renderer.render(path)?;
         let objects = manifests::rendered(&name, &built, renderer)?;
@@ -166,7 +166,7 @@ impl Linting<'_> {
             let again = manifests::rendered(&name, &renderer.render(path)?, renderer)?;
             generated_secrets = differing_secrets(&objects, &again);
         }
-        Ok(Target { name, objects, deployment: None, is_whole: is_overlay, generated_secrets })
+        Ok(Target { name, objects, deployment: None, is_complete: is_overlay, generated_secrets })
     }
 
     fn applications(&self, discovery: Discovery, gathered: &mut Gathered) -> Result<()> {
@@ -221,11 +221,14 @@ impl Linting<'_> {
             ignored: Normalizer::new(&application.ignore_differences, &self.world.context.settings)?,
         };
         let deployment = Some(Box::new(deployment));
-        Ok((Target { name: name.to_owned(), objects, deployment, is_whole: true, generated_secrets }, error))
+        Ok((
+            Target { name: name.to_owned(), objects, deployment, is_complete: true, generated_secrets },
+            error,
+        ))
     }
 
     /// Takes in the projects that are manifests: in files, and of Applications.
-    fn projects(&self, of_files: &[Object], set: &mut Set) -> Result<()> {
+    fn projects(&self, of_files: &[Object], set: &mut Manifests) -> Result<()> {
         let is_project = |object: &&Object| object.kind() == "AppProject" && object.group() == "argoproj.io";
         let rendered = set.targets.iter().flat_map(|target| &target.objects).filter(is_project).cloned();
         let all: Vec<Object> = rendered.chain(of_files.iter().cloned()).collect();
@@ -233,7 +236,7 @@ impl Linting<'_> {
             return Ok(());
         }
         if set.projects.is_none() {
-            set.projects = Some(Projects::new(&self.world.context, &Text::new("", ""))?);
+            set.projects = Some(Projects::new(&self.world.context, &YamlFile::new("", ""))?);
         }
         if let Some(projects) = &mut set.projects {
             projects.take_from(&all)?;
@@ -247,9 +250,9 @@ impl Gathered {
     pub(crate) fn place(&self, findings: &mut [Finding]) {
         for finding in findings {
             let is_rendered =
-                finding.place.as_ref().is_some_and(|place| place.source.name.ends_with(RENDERED));
+                finding.location.as_ref().is_some_and(|place| place.source.name.ends_with(RENDERED));
             if is_rendered {
-                finding.place = self.places.get(&finding.target).cloned();
+                finding.location = self.places.get(&finding.target).cloned();
             }
         }
     }

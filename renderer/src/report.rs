@@ -95,7 +95,7 @@ impl Reporter {
             label: format!("{}[{}]", finding.severity, finding.rule.code),
             severity,
             message: &finding.message,
-            location: finding.place.as_ref(),
+            location: finding.location.as_ref(),
             // A line of a manifest may be one of a Secret.
             excerpt: false,
             chain: vec![format!("in {}", about.join(", "))],

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use argocd::objects::Object;
 use findings::{Finding, Rule, Severity};
-use kubeschema::{Builtin, Gvk, Schema, Standing, check, crd};
+use kubeschema::{Availability, BuiltinSchemas, Gvk, Schema, check, crd};
 use yamltree::{Location, Node};
 
 pub(crate) use catalog::Catalog;
@@ -50,7 +50,7 @@ static EXPRESSIONS: Rule = Rule {
 /// What objects are held against.
 #[derive(Debug)]
 pub(crate) struct Validator {
-    builtin: Builtin,
+    builtin: BuiltinSchemas,
     custom: HashMap<Gvk, Schema>,
     catalogs: Vec<Catalog>,
     /// Whether a kind without a schema is an error.
@@ -63,8 +63,8 @@ impl Validator {
     /// # Errors
     /// Where there are no schemas for the version.
     pub(crate) fn new(version: Option<&str>, catalogs: Vec<Catalog>, requires_schemas: bool) -> Result<Self> {
-        let builtin = Builtin::of_version(version).map_err(|version| {
-            let known = Builtin::minors();
+        let builtin = BuiltinSchemas::for_version(version).map_err(|version| {
+            let known = BuiltinSchemas::minors();
             let (first, last) =
                 (known.first().map_or("", String::as_str), known.last().map_or("", String::as_str));
             let sentence = format!("no schemas for Kubernetes `{version}`");
@@ -94,7 +94,7 @@ impl Validator {
                 severity,
                 message,
                 hint: None,
-                place,
+                location: place,
                 object: Some(titled(object)),
                 field: None,
                 target: target.to_owned(),
@@ -119,17 +119,17 @@ impl Validator {
             if report.has_expressions {
                 unevaluated.insert(gvk.to_string());
             }
-            found.extend(report.faults.into_iter().map(|fault| {
-                let (rule, severity) = if fault.is_tolerated {
+            found.extend(report.violations.into_iter().map(|violation| {
+                let (rule, severity) = if violation.is_tolerated {
                     (&DUPLICATE, Severity::Warning)
                 } else {
                     (&SCHEMA, Severity::Error)
                 };
-                let place = object.place_of(&Node::null().at(fault.span));
+                let place = object.place_of(&Node::null().at(violation.span));
                 Finding {
-                    hint: fault.hint,
-                    field: (!fault.path.is_empty()).then_some(fault.path),
-                    ..finding(rule, severity, fault.message, place)
+                    hint: violation.hint,
+                    field: (!violation.path.is_empty()).then_some(violation.path),
+                    ..finding(rule, severity, violation.message, place)
                 }
             }));
         }
@@ -138,7 +138,7 @@ impl Validator {
             severity: Severity::Note,
             message: format!("the rules in CEL of {kind}, were not evaluated"),
             hint: None,
-            place: None,
+            location: None,
             object: None,
             field: None,
             target: target.to_owned(),
@@ -161,18 +161,18 @@ impl Validator {
         finding: impl FnOnce(&'static Rule, Severity, String) -> Finding,
     ) -> Finding {
         let minor = self.builtin.minor();
-        match self.builtin.standing(gvk) {
-            Standing::RemovedAfter(last) => {
+        match self.builtin.availability(gvk) {
+            Availability::RemovedAfter(last) => {
                 let message =
                     format!("Kubernetes {minor} does not serve {gvk}: {last} was the last that did");
                 finding(&REMOVED, Severity::Error, message)
             }
-            Standing::NotBefore(first) => {
+            Availability::NotBefore(first) => {
                 let message =
                     format!("Kubernetes {minor} does not serve {gvk}: {first} is the first that does");
                 finding(&TOO_NEW, Severity::Error, message)
             }
-            Standing::Served | Standing::Unknown => {
+            Availability::Served | Availability::Unknown => {
                 let severity = if self.requires_schemas { Severity::Error } else { Severity::Warning };
                 let finding = finding(&NO_SCHEMA, severity, format!("no schema for {gvk}"));
                 let hint = "name its CRD with `--crds`, or a folder of schemas with `--schemas`".to_owned();

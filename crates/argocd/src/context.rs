@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::Value;
-use yamlserde::{Placed, Text};
+use yamlserde::{Spanned, YamlFile};
 
 use crate::error::Result;
 
@@ -19,17 +19,17 @@ const KIND: &str = "Context";
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Context {
     #[serde(rename = "apiVersion")]
-    api_version: Option<Placed<String>>,
-    kind: Option<Placed<String>>,
+    api_version: Option<Spanned<String>>,
+    kind: Option<Spanned<String>>,
     /// Where repositories are found on disk.
     #[serde(default)]
-    pub repositories: Vec<Placed<Repository>>,
+    pub repositories: Vec<Spanned<Repository>>,
     /// The clusters that Argo CD knows.
     #[serde(default)]
-    pub clusters: Vec<Placed<Cluster>>,
+    pub clusters: Vec<Spanned<Cluster>>,
     /// AppProjects, as they are in the cluster.
     #[serde(default)]
-    pub projects: Vec<Placed<Value>>,
+    pub projects: Vec<Spanned<Value>>,
     /// The keys of the ConfigMap `argocd-cm`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
@@ -134,13 +134,13 @@ impl Context {
     ///
     /// # Errors
     /// If it is no YAML, or anything in it is wrong.
-    pub fn read(text: &Text) -> Result<Self> {
+    pub fn read(text: &YamlFile) -> Result<Self> {
         let context: Self = text.read()?;
         context.check(text)?;
         Ok(context)
     }
 
-    fn check(&self, text: &Text) -> Result<()> {
+    fn check(&self, text: &YamlFile) -> Result<()> {
         let refuse = |start: u32, message: String| {
             let span = yamltree::Span { source: 0, start, end: start };
             Err(text.error(message, span))
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Context> {
-        Context::read(&Text::new("context.yaml", text))
+        Context::read(&YamlFile::new("context.yaml", text))
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::{Entry, Node};
 
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ impl Export {
     ///
     /// # Errors
     /// If it is nothing that is known here.
-    pub fn add(&mut self, text: &Text) -> Result<()> {
+    pub fn add(&mut self, text: &YamlFile) -> Result<()> {
         if self.take_lines(&text.source().text) {
             return Ok(());
         }
@@ -338,7 +338,7 @@ mod tests {
     fn exported(texts: &[&str]) -> String {
         let mut export = Export::default();
         for text in texts {
-            export.add(&Text::new("-", text)).unwrap();
+            export.add(&YamlFile::new("-", text)).unwrap();
         }
         let folder = |url: &str| url.contains("deploy").then(|| ".".to_owned());
         export.into_file(IN_CLUSTER, folder)
@@ -370,7 +370,7 @@ items:
     fn secrets_become_clusters_and_repositories_without_credentials() {
         let file = exported(&[SECRETS]);
         assert!(!file.contains("hunter2") && !file.contains("aHVudGVyMg"), "{file}");
-        let context = Context::read(&Text::new("context.yaml", &file)).unwrap();
+        let context = Context::read(&YamlFile::new("context.yaml", &file)).unwrap();
         let cluster = &context.clusters[0].value;
         assert_eq!((cluster.name.as_str(), cluster.server.as_str()), ("prod", "https://prod.example.com"));
         assert_eq!(cluster.labels["env"], "prod");
@@ -387,7 +387,7 @@ items:
         let project = "kind: AppProject\nmetadata: {name: shop, uid: x}\nspec:\n  sourceRepos: ['*']\n  roles:\n  - \
                        {name: ci, jwtTokens: [{iat: 1}]}\nstatus: {}\n";
         let file = exported(&[settings, project]);
-        let context = Context::read(&Text::new("context.yaml", &file)).unwrap();
+        let context = Context::read(&YamlFile::new("context.yaml", &file)).unwrap();
         assert_eq!(context.settings.keys().collect::<Vec<_>>(), ["kustomize.buildOptions"]);
         assert_eq!(context.projects.len(), 1);
         for secret in ["hunter2", "jwtTokens", "uid", "status"] {
@@ -405,7 +405,7 @@ items:
                          widgets                example.com/v1 false  Widget\n";
         let file = exported(&[clusters, version, resources, "apps/v1\nbatch/v1\nv1\n"]);
         assert!(!file.contains("hunter2"), "{file}");
-        let context = Context::read(&Text::new("context.yaml", &file)).unwrap();
+        let context = Context::read(&YamlFile::new("context.yaml", &file)).unwrap();
         let here = &context.clusters[0].value;
         assert_eq!((here.name.as_str(), here.kube_version.as_str()), (IN_CLUSTER, "v1.34.2"));
         assert_eq!(
@@ -417,7 +417,7 @@ items:
 
     #[test]
     fn what_is_nothing_of_these_is_refused() {
-        let error = Export::default().add(&Text::new("-", "a: 1\n")).unwrap_err();
+        let error = Export::default().add(&YamlFile::new("-", "a: 1\n")).unwrap_err();
         assert!(error.to_string().starts_with("-:1:1: this object is not part of a context"), "{error}");
     }
 }

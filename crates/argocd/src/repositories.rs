@@ -132,13 +132,13 @@ fn refused(url: &str, revision: &str, all: &[&Checkout]) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use yamlserde::Text;
+    use yamlserde::YamlFile;
 
     use super::*;
 
     fn repositories(entries: &str) -> Repositories {
         let text = format!("apiVersion: renderer/v1alpha1\nkind: Context\nrepositories: [{entries}]\n");
-        let context = Context::read(&Text::new("context.yaml", &text)).unwrap();
+        let context = Context::read(&YamlFile::new("context.yaml", &text)).unwrap();
         Repositories::new(&context, Path::new("/repo/ci"))
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::{Checked, Severity, position, sentence};
+use crate::{Report, Severity, position, sentence};
 
-pub(crate) fn write(checked: &Checked<'_>) -> String {
+pub(crate) fn write(report: &Report<'_>) -> String {
     let mut text = String::new();
-    for finding in checked.findings {
+    for finding in report.findings {
         let command = match finding.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",

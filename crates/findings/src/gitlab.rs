@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{Checked, Finding, Severity, position, sentence, to_json};
+use crate::{Finding, Report, Severity, position, sentence, to_json};
 
-pub(crate) fn write(checked: &Checked<'_>) -> String {
-    to_json(&checked.findings.iter().map(entry).collect::<Vec<_>>())
+pub(crate) fn write(report: &Report<'_>) -> String {
+    to_json(&report.findings.iter().map(entry).collect::<Vec<_>>())
 }
 
 fn entry(finding: &Finding) -> Value {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Checked, Severity, position, to_json};
+use crate::{Report, Severity, position, to_json};
 
 #[derive(Serialize)]
 struct Line<'f> {
@@ -25,7 +25,7 @@ struct Line<'f> {
     column: Option<usize>,
 }
 
-pub(crate) fn write(checked: &Checked<'_>) -> String {
+pub(crate) fn write(report: &Report<'_>) -> String {
     let line = |finding| {
         let place = position(finding);
         Line {
@@ -42,7 +42,7 @@ pub(crate) fn write(checked: &Checked<'_>) -> String {
             column: place.map(|(_, _, column)| column),
         }
     };
-    to_json(&checked.findings.iter().map(line).collect::<Vec<_>>())
+    to_json(&report.findings.iter().map(line).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

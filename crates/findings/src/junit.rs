@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::{Checked, Finding, Severity, position, sentence};
+use crate::{Finding, Report, Severity, position, sentence};
 
-pub(crate) fn write(checked: &Checked<'_>) -> String {
+pub(crate) fn write(report: &Report<'_>) -> String {
     let mut found: HashMap<&str, Vec<&Finding>> = HashMap::new();
-    for finding in checked.findings.iter().filter(|finding| finding.severity > Severity::Note) {
+    for finding in report.findings.iter().filter(|finding| finding.severity > Severity::Note) {
         found.entry(&finding.target).or_default().push(finding);
     }
     let of = |target: &String| found.get(target.as_str()).map_or(&[][..], Vec::as_slice);
     let cases: Vec<(&String, &[&Finding])> =
-        checked.targets.iter().map(|target| (target, of(target))).collect();
+        report.targets.iter().map(|target| (target, of(target))).collect();
     let failures = cases.iter().filter(|(_, findings)| !findings.is_empty()).count();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let count = cases.len();

@@ -25,7 +25,7 @@ pub struct Finding {
     /// What to do about it.
     pub hint: Option<String>,
     /// Where it is written, when that is known.
-    pub place: Option<Location>,
+    pub location: Option<Location>,
     /// The object concerned: `Deployment shop/web`.
     pub object: Option<String>,
     /// The field concerned: `spec.replicas`.
@@ -81,12 +81,12 @@ pub struct Format {
     /// Its name on a command line.
     pub name: &'static str,
     /// Writes findings about targets that were looked at.
-    pub write: fn(&Checked<'_>) -> String,
+    pub write: fn(&Report<'_>) -> String,
 }
 
 /// Findings, and what was looked at.
 #[derive(Clone, Copy, Debug)]
-pub struct Checked<'f> {
+pub struct Report<'f> {
     /// The program's version.
     pub version: &'f str,
     /// All that was looked at, also where nothing was found.
@@ -106,7 +106,7 @@ pub const FORMATS: &[Format] = &[
 
 /// Path, line and column of a finding.
 fn position(finding: &Finding) -> Option<(&str, usize, usize)> {
-    let place = finding.place.as_ref()?;
+    let place = finding.location.as_ref()?;
     let (line, column) = place.source.line_column(place.span.start);
     Some((&place.source.name, line, column))
 }
@@ -153,7 +153,7 @@ mod testing {
             severity: Severity::Error,
             message: "the <field> is 100% wrong".to_owned(),
             hint: Some("mend it".to_owned()),
-            place: Some(Location { source, span: Span { source: 0, start: 8, end: 11 } }),
+            location: Some(Location { source, span: Span { source: 0, start: 8, end: 11 } }),
             object: Some("Deployment shop/web".to_owned()),
             field: Some("spec.b".to_owned()),
             target: "apps/web".to_owned(),
@@ -163,7 +163,7 @@ mod testing {
             severity: Severity::Note,
             message: "something".to_owned(),
             hint: None,
-            place: None,
+            location: None,
             object: None,
             field: None,
             target: "apps/db".to_owned(),
@@ -171,8 +171,8 @@ mod testing {
         vec![whole, least]
     }
 
-    pub(crate) fn written(write: fn(&Checked<'_>) -> String) -> String {
+    pub(crate) fn written(write: fn(&Report<'_>) -> String) -> String {
         let targets = ["apps/db", "apps/fine", "apps/web"].map(str::to_owned);
-        write(&Checked { version: "1.2.3", targets: &targets, findings: &findings() })
+        write(&Report { version: "1.2.3", targets: &targets, findings: &findings() })
     }
 }

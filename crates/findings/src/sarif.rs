@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::{Checked, Finding, Rule, Severity, position, sentence, to_json};
+use crate::{Finding, Report, Rule, Severity, position, sentence, to_json};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-pub(crate) fn write(checked: &Checked<'_>) -> String {
+pub(crate) fn write(report: &Report<'_>) -> String {
     let mut rules: Vec<&Rule> = Vec::new();
-    for finding in checked.findings {
+    for finding in report.findings {
         if !rules.contains(&finding.rule) {
             rules.push(finding.rule);
         }
@@ -17,10 +17,10 @@ pub(crate) fn write(checked: &Checked<'_>) -> String {
     let described = |rule: &&Rule| json!({"id": rule.code, "name": rule.name, "shortDescription": {"text": rule.meaning}});
     let driver = json!({
         "name": "renderer",
-        "version": checked.version,
+        "version": report.version,
         "rules": rules.iter().map(described).collect::<Vec<_>>(),
     });
-    let results: Vec<Value> = checked.findings.iter().map(result).collect();
+    let results: Vec<Value> = report.findings.iter().map(result).collect();
     to_json(&json!({
         "$schema": SCHEMA,
         "version": "2.1.0",

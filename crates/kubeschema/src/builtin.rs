@@ -13,7 +13,7 @@ const ASSET: &[u8] = include_bytes!("schemas.json.gz");
 
 /// The schemas of one minor version of Kubernetes.
 #[derive(Debug)]
-pub struct Builtin {
+pub struct BuiltinSchemas {
     minors: Vec<String>,
     minor: usize,
     types: HashMap<Arc<str>, Schema>,
@@ -23,7 +23,7 @@ pub struct Builtin {
 
 /// What a minor version of Kubernetes knows of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Availability {
     /// It serves it.
     Served,
     /// An earlier one did: the last that did.
@@ -66,7 +66,7 @@ struct Compact {
     k: Vec<String>,
 }
 
-impl Builtin {
+impl BuiltinSchemas {
     /// The minor versions that schemas are built in for, the oldest first.
     #[must_use]
     pub fn minors() -> Vec<String> {
@@ -77,7 +77,7 @@ impl Builtin {
     ///
     /// # Errors
     /// The version, where none are built in for it.
-    pub fn of_version(version: Option<&str>) -> Result<Self, String> {
+    pub fn for_version(version: Option<&str>) -> Result<Self, String> {
         let asset = asset();
         let minor = match version {
             None => asset.minors.len() - 1,
@@ -118,18 +118,18 @@ impl Builtin {
 
     /// What this version knows of a kind.
     #[must_use]
-    pub fn standing(&self, gvk: &Gvk) -> Standing {
-        let Some((_, served)) = self.kinds.get(gvk) else { return Standing::Unknown };
+    pub fn availability(&self, gvk: &Gvk) -> Availability {
+        let Some((_, served)) = self.kinds.get(gvk) else { return Availability::Unknown };
         let serves = |minor: &usize| served & (1 << minor) != 0;
         if serves(&self.minor) {
-            return Standing::Served;
+            return Availability::Served;
         }
         if let Some(last) = (0..self.minor).rev().find(serves) {
-            return Standing::RemovedAfter(self.minors[last].clone());
+            return Availability::RemovedAfter(self.minors[last].clone());
         }
         match (self.minor..self.minors.len()).find(serves) {
-            Some(first) => Standing::NotBefore(self.minors[first].clone()),
-            None => Standing::Unknown,
+            Some(first) => Availability::NotBefore(self.minors[first].clone()),
+            None => Availability::Unknown,
         }
     }
 
@@ -200,10 +200,10 @@ mod tests {
 
     #[test]
     fn the_last_six_minors_are_built_in() {
-        let minors = Builtin::minors();
+        let minors = BuiltinSchemas::minors();
         assert_eq!(minors.len(), 6);
         for minor in &minors {
-            let schemas = Builtin::of_version(Some(minor)).unwrap();
+            let schemas = BuiltinSchemas::for_version(Some(minor)).unwrap();
             assert_eq!(schemas.minor(), minor);
             for (api_version, kind) in [("apps/v1", "Deployment"), ("v1", "Secret"), ("batch/v1", "CronJob")]
             {
@@ -222,25 +222,25 @@ mod tests {
 
     #[test]
     fn a_version_is_read_however_it_is_written() {
-        let newest = Builtin::minors().pop().unwrap();
-        assert_eq!(Builtin::of_version(None).unwrap().minor(), newest);
+        let newest = BuiltinSchemas::minors().pop().unwrap();
+        assert_eq!(BuiltinSchemas::for_version(None).unwrap().minor(), newest);
         for version in ["1.34", "v1.34.2", "1.34+", "1.34.0-eks-1"] {
-            assert_eq!(Builtin::of_version(Some(version)).unwrap().minor(), "1.34", "{version}");
+            assert_eq!(BuiltinSchemas::for_version(Some(version)).unwrap().minor(), "1.34", "{version}");
         }
-        assert_eq!(Builtin::of_version(Some("1.3")).unwrap_err(), "1.3");
+        assert_eq!(BuiltinSchemas::for_version(Some("1.3")).unwrap_err(), "1.3");
     }
 
     /// The beta of `ValidatingAdmissionPolicy` went with 1.34, in which `ResourceClaim` became stable.
     #[test]
     fn what_a_version_does_not_serve_is_told_from_what_is_unknown() {
-        let standing = |version: &str, api_version: &str, kind: &str| {
-            Builtin::of_version(Some(version)).unwrap().standing(&Gvk::new(api_version, kind))
+        let availability = |version: &str, api_version: &str, kind: &str| {
+            BuiltinSchemas::for_version(Some(version)).unwrap().availability(&Gvk::new(api_version, kind))
         };
-        assert_eq!(standing("1.34", "apps/v1", "Deployment"), Standing::Served);
+        assert_eq!(availability("1.34", "apps/v1", "Deployment"), Availability::Served);
         let claim = ("resource.k8s.io/v1", "ResourceClaim");
-        assert_eq!(standing("1.33", claim.0, claim.1), Standing::NotBefore("1.34".to_owned()));
+        assert_eq!(availability("1.33", claim.0, claim.1), Availability::NotBefore("1.34".to_owned()));
         let policy = ("admissionregistration.k8s.io/v1beta1", "ValidatingAdmissionPolicy");
-        assert_eq!(standing("1.34", policy.0, policy.1), Standing::RemovedAfter("1.33".to_owned()));
-        assert_eq!(standing("1.34", "example.com/v1", "Deployment"), Standing::Unknown);
+        assert_eq!(availability("1.34", policy.0, policy.1), Availability::RemovedAfter("1.33".to_owned()));
+        assert_eq!(availability("1.34", "example.com/v1", "Deployment"), Availability::Unknown);
     }
 }

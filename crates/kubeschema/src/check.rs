@@ -1,30 +1,30 @@
 //! Holds an object against a schema.
 //!
-//! In: a node whose plain scalars are what JSON holds, and a schema. Out: faults, with path and place, in the order of the
-//! text; at most [`MAX_FAULTS`]. Fields are checked as strictly as `kubectl apply --validate=strict` has the API server
-//! do it: a field that the schema does not have is a fault, for it would be dropped.
+//! In: a node whose plain scalars are what JSON holds, and a schema. Out: violations, with path and place, in the order of the
+//! text; at most [`MAX_VIOLATIONS`]. Fields are checked as strictly as `kubectl apply --validate=strict` has the API server
+//! do it: a field that the schema does not have is a violation, for it would be dropped.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use yamltree::{Dialect, Entry, JsonOptions, Kind, Node, Resolved, Span};
 
-use crate::builtin::Builtin;
+use crate::builtin::BuiltinSchemas;
 use crate::quantity::is_quantity;
 use crate::schema::{Additional, Bound, Format, ListType, Range, Rules, Schema, Type};
 
-/// More faults of one object than these help nobody.
-const MAX_FAULTS: usize = 100;
+/// More violations of one object than these help nobody.
+const MAX_VIOLATIONS: usize = 100;
 
 /// Objects nest no deeper; schemas can refer to themselves.
 const MAX_DEPTH: usize = 256;
 
 /// Names that are this alike are taken for typing errors.
-const ALIKE: f64 = 0.8;
+const SIMILARITY_THRESHOLD: f64 = 0.8;
 
 /// What is wrong with an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct Violation {
     /// Where in the object: `spec.template.spec.containers[0].image`.
     pub path: String,
     /// A sentence without values.
@@ -41,23 +41,23 @@ pub struct Fault {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// What is wrong.
-    pub faults: Vec<Fault>,
+    pub violations: Vec<Violation>,
     /// Whether there were rules in CEL, which are not evaluated.
     pub has_expressions: bool,
 }
 
 /// Holds an object against the schema of its kind. Schemas by name, and that of `metadata`, are Kubernetes' own.
 #[must_use]
-pub fn check(object: &Node, schema: &Schema, builtin: &Builtin) -> Report {
+pub fn check(object: &Node, schema: &Schema, builtin: &BuiltinSchemas) -> Report {
     let mut checker = Checker { builtin, path: String::new(), report: Report::default(), depth: 0 };
     checker.value(object, schema);
     let mut report = checker.report;
-    report.faults.sort_by_key(|fault| (fault.span.source, fault.span.start));
+    report.violations.sort_by_key(|violation| (violation.span.source, violation.span.start));
     report
 }
 
 struct Checker<'s> {
-    builtin: &'s Builtin,
+    builtin: &'s BuiltinSchemas,
     path: String,
     report: Report,
     depth: usize,
@@ -65,7 +65,7 @@ struct Checker<'s> {
 
 impl<'s> Checker<'s> {
     fn value(&mut self, node: &Node, schema: &'s Schema) {
-        if self.depth == MAX_DEPTH || self.report.faults.len() == MAX_FAULTS {
+        if self.depth == MAX_DEPTH || self.report.violations.len() == MAX_VIOLATIONS {
             return;
         }
         self.depth += 1;
@@ -90,7 +90,7 @@ impl<'s> Checker<'s> {
         {
             let message = format!("expected {}, found {}", wanted.words(), given.words());
             let hint = hint_of_type(wanted, given);
-            return self.fault(node.span, message, hint);
+            return self.violation(node.span, message, hint);
         }
         match &node.kind {
             Kind::Mapping(entries) => self.object(node, entries, schema),
@@ -117,7 +117,7 @@ impl<'s> Checker<'s> {
         for name in &schema.required {
             let is_there = node.get(name).is_some_and(|value| given(value) != Given::Null);
             if !is_there {
-                self.fault(node.span, format!("the field `{name}` is missing"), None);
+                self.violation(node.span, format!("the field `{name}` is missing"), None);
             }
         }
     }
@@ -145,7 +145,7 @@ impl<'s> Checker<'s> {
             (None, Additional::Schema(inner)) => self.value(&entry.value, inner),
             (None, Additional::Refused) => {
                 let message = format!("unknown field `{name}`");
-                self.fault(entry.key.span, message, closest(name, schema));
+                self.violation(entry.key.span, message, closest(name, schema));
             }
         }
     }
@@ -168,9 +168,9 @@ impl<'s> Checker<'s> {
                 };
                 let length = self.path.len();
                 let _ = write!(self.path, "[{number}]");
-                self.fault(item.span, format!("{what} is already in the list"), None);
-                if let Some(fault) = self.report.faults.last_mut() {
-                    fault.is_tolerated = true;
+                self.violation(item.span, format!("{what} is already in the list"), None);
+                if let Some(violation) = self.report.violations.last_mut() {
+                    violation.is_tolerated = true;
                 }
                 self.path.truncate(length);
             }
@@ -179,7 +179,7 @@ impl<'s> Checker<'s> {
 
     fn scalar(&mut self, node: &Node, text: &str, schema: &Schema) {
         let is_text = given(node) == Given::Text;
-        let fault = match (schema.kind, schema.format) {
+        let violation = match (schema.kind, schema.format) {
             (Some(Type::Quantity), _) if !is_quantity(text) => {
                 Some(format!("expected {}", Type::Quantity.words()))
             }
@@ -196,8 +196,8 @@ impl<'s> Checker<'s> {
             }
             _ => None,
         };
-        if let Some(message) = fault {
-            self.fault(node.span, message, None);
+        if let Some(message) = violation {
+            self.violation(node.span, message, None);
         }
     }
 
@@ -206,13 +206,13 @@ impl<'s> Checker<'s> {
         if let Some(values) = &rules.values
             && !values.contains(&json_of(node))
         {
-            self.fault(node.span, format!("expected one of {}", values.join(", ")), None);
+            self.violation(node.span, format!("expected one of {}", values.join(", ")), None);
         }
         let given = given(node);
         if let (Some(pattern), Given::Text, Some(text)) = (&rules.pattern, given, node.text())
             && !pattern.expression.is_match(text)
         {
-            self.fault(node.span, format!("the string does not match `{}`", pattern.text), None);
+            self.violation(node.span, format!("the string does not match `{}`", pattern.text), None);
         }
         if let (Given::Integer | Given::Number, Some(value)) =
             (given, node.text().and_then(|text| text.parse::<f64>().ok()))
@@ -236,26 +236,26 @@ impl<'s> Checker<'s> {
         };
         if let Some(bound) = rules.minimum.filter(|bound| beyond(*bound, true)) {
             let than = if bound.is_exclusive { "more than" } else { "at least" };
-            self.fault(node.span, format!("expected {than} {}", bound.value), None);
+            self.violation(node.span, format!("expected {than} {}", bound.value), None);
         }
         if let Some(bound) = rules.maximum.filter(|bound| beyond(*bound, false)) {
             let than = if bound.is_exclusive { "less than" } else { "at most" };
-            self.fault(node.span, format!("expected {than} {}", bound.value), None);
+            self.violation(node.span, format!("expected {than} {}", bound.value), None);
         }
         if let Some(step) = rules.multiple_of.filter(|step| *step > 0.0) {
             let times = value / step;
             if (times - times.round()).abs() > 1e-9 {
-                self.fault(node.span, format!("expected a multiple of {step}"), None);
+                self.violation(node.span, format!("expected a multiple of {step}"), None);
             }
         }
     }
 
     fn count(&mut self, node: &Node, count: u64, range: Range, what: &str) {
         if let Some(least) = range.least.filter(|least| count < *least) {
-            self.fault(node.span, format!("expected at least {least} {what}, found {count}"), None);
+            self.violation(node.span, format!("expected at least {least} {what}, found {count}"), None);
         }
         if let Some(most) = range.most.filter(|most| count > *most) {
-            self.fault(node.span, format!("expected at most {most} {what}, found {count}"), None);
+            self.violation(node.span, format!("expected at most {most} {what}, found {count}"), None);
         }
     }
 
@@ -267,14 +267,14 @@ impl<'s> Checker<'s> {
         let (any, one) = (fitting(&rules.any_of), fitting(&rules.one_of));
         let is_refused = rules.not.as_deref().is_some_and(|part| self.fits(node, part));
         if !rules.any_of.is_empty() && any == 0 {
-            self.fault(node.span, "it matches none of the schemas in `anyOf`".to_owned(), None);
+            self.violation(node.span, "it matches none of the schemas in `anyOf`".to_owned(), None);
         }
         if !rules.one_of.is_empty() && one != 1 {
             let message = format!("exactly one of the schemas in `oneOf` may fit, and {one} do");
-            self.fault(node.span, message, None);
+            self.violation(node.span, message, None);
         }
         if is_refused {
-            self.fault(node.span, "it is as the schema in `not` has it".to_owned(), None);
+            self.violation(node.span, "it is as the schema in `not` has it".to_owned(), None);
         }
     }
 
@@ -286,13 +286,13 @@ impl<'s> Checker<'s> {
             depth: self.depth,
         };
         inner.value(node, schema);
-        inner.report.faults.is_empty()
+        inner.report.violations.is_empty()
     }
 
-    fn fault(&mut self, span: Span, message: String, hint: Option<String>) {
-        if self.report.faults.len() < MAX_FAULTS {
+    fn violation(&mut self, span: Span, message: String, hint: Option<String>) {
+        if self.report.violations.len() < MAX_VIOLATIONS {
             let path = self.path.clone();
-            self.report.faults.push(Fault { path, message, hint, is_tolerated: false, span });
+            self.report.violations.push(Violation { path, message, hint, is_tolerated: false, span });
         }
     }
 }
@@ -367,7 +367,7 @@ fn closest(name: &str, schema: &Schema) -> Option<String> {
     let score = |other: &str| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
     let scored = schema.properties.keys().map(|other| (score(other), other));
     let (best, other) = scored.max_by(|left, right| left.0.total_cmp(&right.0))?;
-    (best >= ALIKE).then(|| format!("did you mean `{other}`?"))
+    (best >= SIMILARITY_THRESHOLD).then(|| format!("did you mean `{other}`?"))
 }
 
 /// A value as JSON, to compare by.
@@ -453,20 +453,20 @@ mod tests {
     }
 
     /// Paths and sentences of what is wrong with an object of Kubernetes' own.
-    fn faults(text: &str) -> Vec<String> {
+    fn violations(text: &str) -> Vec<String> {
         let node = parse(text);
         let field = |name: &str| node.get(name).unwrap().text().unwrap().to_owned();
-        let builtin = Builtin::of_version(Some("1.34")).unwrap();
+        let builtin = BuiltinSchemas::for_version(Some("1.34")).unwrap();
         let schema = builtin.kind(&Gvk::new(&field("apiVersion"), &field("kind"))).unwrap();
         shown(check(&node, schema, &builtin))
     }
 
     fn shown(report: Report) -> Vec<String> {
-        let line = |fault: Fault| match fault.hint {
-            Some(hint) => format!("{}: {}; {hint}", fault.path, fault.message),
-            None => format!("{}: {}", fault.path, fault.message),
+        let line = |violation: Violation| match violation.hint {
+            Some(hint) => format!("{}: {}; {hint}", violation.path, violation.message),
+            None => format!("{}: {}", violation.path, violation.message),
         };
-        report.faults.into_iter().map(line).collect()
+        report.violations.into_iter().map(line).collect()
     }
 
     const DEPLOYMENT: &str = "apiVersion: apps/v1
@@ -488,10 +488,10 @@ spec:
 
     #[test]
     fn what_kubernetes_takes_is_right() {
-        assert!(faults(DEPLOYMENT).is_empty(), "{:?}", faults(DEPLOYMENT));
+        assert!(violations(DEPLOYMENT).is_empty(), "{:?}", violations(DEPLOYMENT));
         let secret =
             "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: YQ==}, stringData: {b: c}}";
-        assert!(faults(secret).is_empty());
+        assert!(violations(secret).is_empty());
     }
 
     #[test]
@@ -522,12 +522,12 @@ spec:
                 "metadata.labels[\"a.b/c\"]: expected a string",
             ),
         ] {
-            let found = faults(&DEPLOYMENT.replacen(from, to, 1));
+            let found = violations(&DEPLOYMENT.replacen(from, to, 1));
             assert_eq!(found.len(), 1, "{to}: {found:?}");
             assert!(found[0].starts_with(want), "{to}: {found:?}");
         }
         let secret = "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: plain-text}}";
-        assert_eq!(faults(secret), ["data.a: the string is not valid base64"]);
+        assert_eq!(violations(secret), ["data.a: the string is not valid base64"]);
     }
 
     const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1
@@ -563,7 +563,7 @@ spec:
     fn custom(spec: &str) -> Report {
         let kinds = crd::kinds(&parse(DEFINITION));
         assert_eq!(kinds.len(), 1);
-        let builtin = Builtin::of_version(None).unwrap();
+        let builtin = BuiltinSchemas::for_version(None).unwrap();
         let object =
             format!("{{apiVersion: example.com/v1, kind: Widget, metadata: {{name: a}}, spec: {spec}}}");
         check(&parse(&object), &kinds[0].1, &builtin)
@@ -574,7 +574,7 @@ spec:
         let fine = "{size: 3, mode: fast, name: abc, port: http, free: {any: [1]}, extra: {a: b}, items: [a, b], \
                     note: null, either: {a: x}, mode: null}";
         let report = custom(fine);
-        assert_eq!(report.faults, []);
+        assert_eq!(report.violations, []);
         assert!(report.has_expressions);
         for (spec, want) in [
             ("{size: 0}", "spec.size: expected at least 1"),
@@ -600,7 +600,7 @@ spec:
     #[test]
     fn the_metadata_of_custom_resources_is_kubernetes_own() {
         let kinds = crd::kinds(&parse(DEFINITION));
-        let builtin = Builtin::of_version(None).unwrap();
+        let builtin = BuiltinSchemas::for_version(None).unwrap();
         let object = "{apiVersion: example.com/v1, kind: Widget, metadata: {nme: a}, spec: {size: 1}}";
         let found = shown(check(&parse(object), &kinds[0].1, &builtin));
         assert_eq!(found, ["metadata.nme: unknown field `nme`; did you mean `name`?"]);

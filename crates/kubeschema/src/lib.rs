@@ -1,6 +1,6 @@
 //! Whether an object keeps to the schema of its kind, without an API server.
 //!
-//! Schemas of Kubernetes' own kinds, for six minor versions, are built in ([`Builtin`]); those of custom resources are
+//! Schemas of Kubernetes' own kinds, for six minor versions, are built in ([`BuiltinSchemas`]); those of custom resources are
 //! read from CRDs ([`crd::kinds`]), or from files as JSON schemas ([`Schema::read_json_schema`]). [`check`] holds an
 //! object against one and says what is wrong, where. Values are in no message: the object may be a Secret.
 
@@ -11,8 +11,8 @@ mod quantity;
 mod read;
 mod schema;
 
-pub use builtin::{Builtin, Standing};
-pub use check::{Fault, Report, check};
+pub use builtin::{Availability, BuiltinSchemas};
+pub use check::{Report, Violation, check};
 pub use quantity::is_quantity;
 pub use schema::{Schema, Type};
 

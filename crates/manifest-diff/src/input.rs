@@ -19,20 +19,20 @@ pub struct Target {
     /// Where it is defined.
     pub origin: Option<Location>,
     /// What rendering it gave.
-    pub outcome: Outcome,
+    pub outcome: RenderOutcome,
     /// What rendering it warned of.
     pub warnings: Vec<String>,
     /// What is known of how it is applied.
-    pub facts: Facts,
+    pub apply: ApplyOptions,
     /// Fields that are different on every render.
-    pub volatile: Vec<Volatile>,
+    pub volatile: Vec<VolatileField>,
     /// The order in which its objects are applied, to be shown.
     pub plan: Option<Plan>,
 }
 
 /// What rendering gave.
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum RenderOutcome {
     /// The objects.
     Rendered(Vec<Object>),
     /// Why there are none.
@@ -41,7 +41,7 @@ pub enum Outcome {
 
 /// How a target is applied.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct ApplyOptions {
     /// Whether objects are deleted that the target does not have any more.
     pub prune: bool,
     /// Whether its objects are deleted when the target itself is: a finalizer of Argo CD, Flux' prune.
@@ -54,7 +54,7 @@ pub struct Facts {
 
 /// A field whose value is another one on every render.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Volatile {
+pub struct VolatileField {
     /// The object.
     pub object: Key,
     /// The field, as a JSON pointer; what is below it counts too.
@@ -84,23 +84,23 @@ impl Target {
     /// A target that renders to these objects.
     #[must_use]
     pub fn rendered(kind: TargetKind, name: impl Into<String>, objects: Vec<Object>) -> Self {
-        Self::new(kind, name.into(), Outcome::Rendered(objects))
+        Self::new(kind, name.into(), RenderOutcome::Rendered(objects))
     }
 
     /// A target that does not render.
     #[must_use]
     pub fn failed(kind: TargetKind, name: impl Into<String>, error: impl Into<String>) -> Self {
-        Self::new(kind, name.into(), Outcome::Failed(error.into()))
+        Self::new(kind, name.into(), RenderOutcome::Failed(error.into()))
     }
 
-    fn new(kind: TargetKind, name: String, outcome: Outcome) -> Self {
+    fn new(kind: TargetKind, name: String, outcome: RenderOutcome) -> Self {
         Self {
             kind,
             name,
             origin: None,
             outcome,
             warnings: Vec::new(),
-            facts: Facts::default(),
+            apply: ApplyOptions::default(),
             volatile: Vec::new(),
             plan: None,
         }
@@ -108,15 +108,15 @@ impl Target {
 
     pub(crate) fn objects(&self) -> &[Object] {
         match &self.outcome {
-            Outcome::Rendered(objects) => objects,
-            Outcome::Failed(_) => &[],
+            RenderOutcome::Rendered(objects) => objects,
+            RenderOutcome::Failed(_) => &[],
         }
     }
 
     pub(crate) fn error(&self) -> Option<&str> {
         match &self.outcome {
-            Outcome::Rendered(_) => None,
-            Outcome::Failed(error) => Some(error),
+            RenderOutcome::Rendered(_) => None,
+            RenderOutcome::Failed(error) => Some(error),
         }
     }
 }

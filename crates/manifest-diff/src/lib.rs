@@ -21,7 +21,7 @@ mod summary;
 mod targets;
 
 pub use format::{FORMATS, Format, FormatOptions};
-pub use input::{Facts, Outcome, SecretKey, Target, Volatile};
+pub use input::{ApplyOptions, RenderOutcome, SecretKey, Target, VolatileField};
 pub use model::{
     Counts, FieldChange, FieldStatus, FileLocation, Finding, Hidden, ImageChange, Level, Moved, ObjectCounts,
     ObjectId, ObjectReview, ObjectStatus, Plan, PlanStep, PlannedObject, ReplicaChange, Review, Rule,

@@ -6,7 +6,7 @@ use argocd::objects::{Key, Object};
 use yamltree::{Location, Node};
 
 use crate::compare::{Change, Compared, Definitions, compare};
-use crate::input::{Facts, SecretKey, Target, Volatile};
+use crate::input::{ApplyOptions, SecretKey, Target, VolatileField};
 use crate::locate::Lines;
 use crate::mask::Masks;
 use crate::model::{
@@ -56,9 +56,9 @@ struct Reviewer<'r> {
 /// What is known of the target at hand.
 struct At<'t> {
     name: String,
-    facts: &'t Facts,
+    apply: &'t ApplyOptions,
     status: TargetStatus,
-    volatile: Vec<&'t Volatile>,
+    volatile: Vec<&'t VolatileField>,
     origin: Option<&'t Location>,
 }
 
@@ -100,7 +100,7 @@ impl<'r> Reviewer<'r> {
         let sides = || [targets.base, targets.head].into_iter().flatten();
         let at = At {
             name: review.to_string(),
-            facts: &latest.facts,
+            apply: &latest.apply,
             status: review.status,
             volatile: sides().flat_map(|target| &target.volatile).collect(),
             origin: latest.origin.as_ref(),
@@ -110,7 +110,7 @@ impl<'r> Reviewer<'r> {
         for pair in pair(side(targets.base), side(targets.head)) {
             match self.object(&pair, &at) {
                 Ok(changed) => {
-                    let ignored = at.facts.normalizer.iter().zip(pair.head);
+                    let ignored = at.apply.normalizer.iter().zip(pair.head);
                     not_ignored.extend(ignored.flat_map(|(normalizer, object)| normalizer.not_done(object)));
                     review.hidden.add(changed.hidden);
                     review.objects.push(changed);
@@ -134,7 +134,7 @@ impl<'r> Reviewer<'r> {
         {
             return Err(Default::default());
         }
-        let normalizer = at.facts.normalizer.as_ref();
+        let normalizer = at.apply.normalizer.as_ref();
         let mut side =
             |object: Option<&Object>| object.map(|object| prepared(object, normalizer, &mut self.masks));
         let (base, head) = (side(pair.base), side(pair.head));
@@ -148,14 +148,14 @@ impl<'r> Reviewer<'r> {
             &Difference {
                 target: &at.name,
                 target_status: at.status,
-                facts: at.facts,
+                apply: at.apply,
                 id: &review.id,
                 was: review.was.as_ref(),
                 is_hook: review.is_hook,
                 base: base.as_ref(),
                 head: head.as_ref(),
                 changes: &compared.changes,
-                object: pair.head.filter(|_| at.facts.objects_in_files),
+                object: pair.head.filter(|_| at.apply.objects_in_files),
                 origin: at.origin,
                 owner: pair.base.and_then(|object| self.owners.get(&key(object))).copied(),
             },
@@ -175,7 +175,7 @@ impl<'r> Reviewer<'r> {
 
     /// How many fields would differ as well if Argo CD ignored nothing.
     fn ignored(&mut self, pair: &Pair<'_>, at: &At<'_>, shown: usize) -> usize {
-        let (Some(_), Some(old), Some(new)) = (&at.facts.normalizer, pair.base, pair.head) else { return 0 };
+        let (Some(_), Some(old), Some(new)) = (&at.apply.normalizer, pair.base, pair.head) else { return 0 };
         let (base, head) = (prepared(old, None, &mut self.masks), prepared(new, None, &mut self.masks));
         self.compared(pair, Some(&base), Some(&head)).changes.len().saturating_sub(shown)
     }
@@ -194,7 +194,7 @@ impl<'r> Reviewer<'r> {
             }
             _ => None,
         };
-        let located = pair.head.filter(|_| at.facts.objects_in_files);
+        let located = pair.head.filter(|_| at.apply.objects_in_files);
         let volatile = volatile(pair, at);
         let fields = compared.changes.iter().map(|change| self.field(change, located, &volatile)).collect();
         ObjectReview {

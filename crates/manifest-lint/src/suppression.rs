@@ -10,9 +10,9 @@ use argocd::objects::Object;
 use findings::{Finding, Severity};
 use yamltree::{Location, Source, Span};
 
-use crate::draft::{Draft, titled};
+use crate::builder::{FindingBuilder, titled};
+use crate::input::Manifests;
 use crate::rules::{self, Check, UNUSED_SUPPRESSION};
-use crate::set::Set;
 
 /// The annotation by which an object suppresses findings about it.
 const ANNOTATION: &str = "renderer/lint-ignore";
@@ -32,7 +32,7 @@ pub(crate) struct Suppressions<'s> {
 /// One code that is suppressed at one place.
 struct Suppression<'s> {
     code: String,
-    place: Option<Location>,
+    location: Option<Location>,
     object: Option<&'s Object>,
     target: usize,
     target_name: &'s str,
@@ -40,7 +40,7 @@ struct Suppression<'s> {
 }
 
 impl<'s> Suppressions<'s> {
-    pub(crate) fn of(set: &'s Set) -> Self {
+    pub(crate) fn of(set: &'s Manifests) -> Self {
         let mut found = Self { all: Vec::new(), by_line: HashMap::new(), by_object: HashMap::new() };
         let mut seen_lists = HashSet::new();
         let mut seen_files = HashSet::new();
@@ -62,9 +62,9 @@ impl<'s> Suppressions<'s> {
     }
 
     /// Whether a finding is suppressed; what does it is used then.
-    pub(crate) fn cover(&mut self, check: &Check, draft: &Draft<'_>) -> bool {
+    pub(crate) fn cover(&mut self, check: &Check, draft: &FindingBuilder<'_>) -> bool {
         let of_object = draft.object.and_then(|object| self.by_object.get(&std::ptr::from_ref(object)));
-        let of_line = draft.place.as_ref().and_then(|place| {
+        let of_line = draft.location.as_ref().and_then(|place| {
             let (line, _) = place.source.line_column(place.span.start);
             self.by_line.get(&(place.source.name.clone(), line))
         });
@@ -94,7 +94,7 @@ impl<'s> Suppressions<'s> {
                 severity: Severity::Note,
                 message,
                 hint: Some(UNUSED_SUPPRESSION.fix.to_owned()),
-                place: suppression.place,
+                location: suppression.location,
                 object: suppression.object.map(titled),
                 field: None,
                 target: suppression.target_name.to_owned(),
@@ -106,11 +106,11 @@ impl<'s> Suppressions<'s> {
 
     fn annotation(&mut self, object: &'s Object, target: usize, target_name: &'s str) {
         for code in object.annotation(ANNOTATION).map(codes).unwrap_or_default() {
-            let place = object.annotation_place(ANNOTATION);
+            let location = object.annotation_place(ANNOTATION);
             self.by_object.entry(std::ptr::from_ref(object)).or_default().push(self.all.len());
             self.all.push(Suppression {
                 code,
-                place,
+                location,
                 object: Some(object),
                 target,
                 target_name,
@@ -136,8 +136,15 @@ impl<'s> Suppressions<'s> {
                     self.by_line.entry(key).or_default().push(self.all.len());
                 }
                 let span = Span { source: 0, start: begin, end };
-                let place = Some(Location { source: Arc::clone(source), span });
-                self.all.push(Suppression { code, place, object: None, target, target_name, is_used: false });
+                let location = Some(Location { source: Arc::clone(source), span });
+                self.all.push(Suppression {
+                    code,
+                    location,
+                    object: None,
+                    target,
+                    target_name,
+                    is_used: false,
+                });
             }
         }
     }

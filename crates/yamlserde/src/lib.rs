@@ -21,36 +21,36 @@ use yamltree::{
 
 /// A value with where it is written.
 #[derive(Clone, Debug)]
-pub struct Placed<T> {
+pub struct Spanned<T> {
     /// The value.
     pub value: T,
     /// Its first byte.
     pub start: u32,
 }
 
-/// How [`Placed`] asks for a place: no type of ours is called so.
-const PLACED: &str = "$yamlserde::Placed";
+/// How [`Spanned`] asks for a place: no type of ours is called so.
+const SPANNED: &str = "$yamlserde::Spanned";
 const START: &str = "$start";
 const VALUE: &str = "$value";
 
 /// A text that places are told in.
 #[derive(Clone, Debug)]
-pub struct Text {
+pub struct YamlFile {
     source: Arc<Source>,
     /// By which spans name the text.
     id: SourceId,
 }
 
-impl Text {
+impl YamlFile {
     /// A file's text under the name that a user would give it.
     #[must_use]
     pub fn new(path: &str, text: &str) -> Self {
-        Self::numbered(Arc::new(Source { name: path.to_owned(), text: Arc::from(text) }), 0)
+        Self::with_id(Arc::new(Source { name: path.to_owned(), text: Arc::from(text) }), 0)
     }
 
     /// A text whose nodes' spans have a number, where nodes of several texts come together.
     #[must_use]
-    pub fn numbered(source: Arc<Source>, id: SourceId) -> Self {
+    pub fn with_id(source: Arc<Source>, id: SourceId) -> Self {
         Self { source, id }
     }
 
@@ -228,7 +228,7 @@ impl Deserializer<'static> for Reader<'_> {
         _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        if name == PLACED {
+        if name == SPANNED {
             return visitor.visit_map(PlaceOf { node: self.0, given: 0 });
         }
         self.deserialize_any(visitor)
@@ -341,30 +341,30 @@ impl MapAccess<'static> for PlaceOf<'_> {
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Placed<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Parts<T>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Parts<T> {
-            type Value = Placed<T>;
+            type Value = Spanned<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a value with its place")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Placed<T>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Spanned<T>, A::Error> {
                 map.next_key::<String>()?;
                 let start = map.next_value()?;
                 map.next_key::<String>()?;
-                Ok(Placed { start, value: map.next_value()? })
+                Ok(Spanned { start, value: map.next_value()? })
             }
         }
-        deserializer.deserialize_struct(PLACED, &[START, VALUE], Parts(PhantomData))
+        deserializer.deserialize_struct(SPANNED, &[START, VALUE], Parts(PhantomData))
     }
 }
 
 /// Where a value is does not show in the schema.
 #[cfg(feature = "schemars")]
-impl<T: schemars::JsonSchema> schemars::JsonSchema for Placed<T> {
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
     fn inline_schema() -> bool {
         T::inline_schema()
     }
@@ -392,7 +392,7 @@ mod tests {
         text: String,
         number: Option<u32>,
         #[serde(default)]
-        list: Vec<Placed<Inner>>,
+        list: Vec<Spanned<Inner>>,
         end: Option<End>,
     }
 
@@ -410,7 +410,7 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Sample, Error> {
-        Text::new("f.yaml", text).read()
+        YamlFile::new("f.yaml", text).read()
     }
 
     #[test]
@@ -418,8 +418,11 @@ mod tests {
         let text = "text: 1.20\nnumber: ~\nend: last\nlist:\n- on: true\n-  &a {on: false}\n- *a\n";
         let sample = read(text).unwrap();
         assert_eq!((sample.text.as_str(), sample.number, sample.end), ("1.20", None, Some(End::Last)));
-        let places: Vec<String> =
-            sample.list.iter().map(|item| Text::new("f", text).location(item.start).to_string()).collect();
+        let places: Vec<String> = sample
+            .list
+            .iter()
+            .map(|item| YamlFile::new("f", text).location(item.start).to_string())
+            .collect();
         assert_eq!(places[0], "f:5:3");
         assert_eq!(sample.list.iter().map(|item| item.value.on).collect::<Vec<_>>(), [true, false, false]);
     }

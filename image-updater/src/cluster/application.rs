@@ -8,7 +8,7 @@ use diagnostic::{Error, Result};
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use yamlserde::Text as Yaml;
+use yamlserde::YamlFile;
 use yamltree::ParseOptions;
 
 use super::{LiveSource, SourceField, print_of};
@@ -56,7 +56,7 @@ impl Live<'_> {
                 LiveSource::parse(path).ok_or_else(|| self.refuse(&format!("`{path}` is not a source")))?;
             let node = object.pointer_mut(&self.pointer(&source.field)?);
             let node = node.ok_or_else(|| self.refuse("the source is gone"))?;
-            let wanted: Value = Yaml::new(path, &text.new).read()?;
+            let wanted: Value = YamlFile::new(path, &text.new).read()?;
             take_over(node, &wanted).map_err(|why| self.refuse(&format!("`{path}`: {why}")))?;
         }
         let spec = difference(self.object.get("spec").unwrap_or(&Value::Null), &object["spec"]);

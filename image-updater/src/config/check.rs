@@ -21,12 +21,12 @@ use crate::forge::{BodyTemplate, MergeMethod};
 use crate::input;
 use crate::message::{BranchTemplate, MessageTemplate};
 use crate::work::{self, Delivery, Files, Spot, SpotPaths, Verification};
-use yamlserde::{Placed, Text};
+use yamlserde::{Spanned, YamlFile};
 
 /// Checks what a type alone cannot, and tells where it is wrong.
 #[derive(Clone, Copy)]
 pub(super) struct Checker<'t> {
-    pub(super) text: &'t Text,
+    pub(super) text: &'t YamlFile,
 }
 
 impl Checker<'_> {
@@ -34,9 +34,9 @@ impl Checker<'_> {
         move |error| error.at(self.text.location(start))
     }
 
-    pub(super) fn registries(self, registries: &[Placed<Registry>]) -> Result<()> {
+    pub(super) fn registries(self, registries: &[Spanned<Registry>]) -> Result<()> {
         let mut prefixes = HashSet::new();
-        for Placed { value, start } in registries {
+        for Spanned { value, start } in registries {
             let refuse = |why: &str| Err(self.at(*start)(Error::invalid(why)));
             if value.prefix.is_empty() || value.prefix.contains(char::is_whitespace) {
                 return refuse("a registry needs a prefix: its host, and a path if need be");
@@ -58,8 +58,8 @@ impl Checker<'_> {
     }
 
     /// Where others' files are, from the root of the repository; the root itself is the empty path.
-    pub(super) fn discover(self, paths: &[Placed<String>]) -> Result<Vec<String>> {
-        let path = |path: &Placed<String>| {
+    pub(super) fn discover(self, paths: &[Spanned<String>]) -> Result<Vec<String>> {
+        let path = |path: &Spanned<String>| {
             dialect::within("", path.value.trim_start_matches('/'))
                 .filter(|_| !path.value.is_empty())
                 .ok_or_else(|| {
@@ -72,18 +72,18 @@ impl Checker<'_> {
 
     pub(super) fn git(
         self,
-        git: Option<&Placed<file::Git>>,
+        git: Option<&Spanned<file::Git>>,
         folder: PathBuf,
         keys: &[SigningKey],
     ) -> Result<(Files, Delivery)> {
-        let Some(Placed { value: git, start }) = git else {
+        let Some(Spanned { value: git, start }) = git else {
             return Ok((Files::Folder(folder), Delivery::default()));
         };
         if git.url.is_none() && git.branch.is_some() {
             let error = Error::invalid("`branch` is read from a repository, and no `url` names one");
             return Err(self.at(*start)(error));
         }
-        if let Some(Placed { value: app, start }) = &git.github_app {
+        if let Some(Spanned { value: app, start }) = &git.github_app {
             let refuse = |why: &str| Err(self.at(*start)(Error::invalid(why)));
             if git.credentials.is_some() {
                 return refuse(
@@ -97,14 +97,14 @@ impl Checker<'_> {
                 return refuse("`githubApp` is for a repository, and no `url` names one");
             }
         }
-        if let Some(Placed { value: name, start }) = &git.signing_key
+        if let Some(Spanned { value: name, start }) = &git.signing_key
             && !keys.iter().any(|key| key.name == *name)
         {
             return Err(self.at(*start)(Error::invalid(format!(
                 "unknown key `{name}`: not in `signingKeys`"
             ))));
         }
-        if let Some(Placed { value: text, start }) = &git.push_branch {
+        if let Some(Spanned { value: text, start }) = &git.push_branch {
             BranchTemplate::parse("pushBranch", text).map_err(|error| self.within(*start, error))?;
         }
         let values = &git.template_values;
@@ -123,7 +123,7 @@ impl Checker<'_> {
         request: &file::PullRequest,
         values: &BTreeMap<String, String>,
     ) -> Result<work::PullRequest> {
-        if let Some(Placed { value: name, start }) = &request.forge {
+        if let Some(Spanned { value: name, start }) = &request.forge {
             let known = file::forge_names();
             if !known.contains(name) {
                 let error = Error::invalid(format!("unknown forge `{name}`"));
@@ -152,16 +152,16 @@ impl Checker<'_> {
     fn message(
         self,
         field: &str,
-        template: Option<&Placed<String>>,
+        template: Option<&Spanned<String>>,
         values: &BTreeMap<String, String>,
     ) -> Result<()> {
-        let Some(Placed { value: text, start }) = template else { return Ok(()) };
+        let Some(Spanned { value: text, start }) = template else { return Ok(()) };
         let parsed = MessageTemplate::parse(field, text, values);
         parsed.map(drop).map_err(|error| self.within(*start, error))
     }
 
     /// The template in a file, which errors name.
-    fn body(self, Placed { value: path, start }: &Placed<String>) -> Result<String> {
+    fn body(self, Spanned { value: path, start }: &Spanned<String>) -> Result<String> {
         let (text, name) = input::read_text(Path::new(path)).map_err(self.at(*start))?;
         BodyTemplate::parse(&name, &text)?;
         Ok(text)
@@ -178,11 +178,11 @@ impl Checker<'_> {
 
     pub(super) fn updates(
         self,
-        updates: &[Placed<file::Update>],
+        updates: &[Spanned<file::Update>],
         everywhere: Option<&Verification>,
     ) -> Result<Vec<work::Update>> {
         let (mut work, mut names) = (Vec::new(), HashSet::new());
-        for Placed { value: update, start } in updates {
+        for Spanned { value: update, start } in updates {
             if update.images.is_empty() {
                 return Err(self.at(*start)(Error::invalid("no images to update")));
             }
@@ -202,7 +202,7 @@ impl Checker<'_> {
         Ok(work)
     }
 
-    fn interval(self, interval: &Placed<String>) -> Result<Duration> {
+    fn interval(self, interval: &Spanned<String>) -> Result<Duration> {
         let age: Age = interval.value.parse().map_err(self.at(interval.start))?;
         match Duration::try_from(age.span()) {
             Ok(span) if !span.is_zero() => Ok(span),
@@ -213,11 +213,11 @@ impl Checker<'_> {
     fn image(
         self,
         update: &file::Update,
-        image: &Placed<file::Image>,
+        image: &Spanned<file::Image>,
         interval: Option<Duration>,
     ) -> Result<work::Update> {
-        let Placed { value, start } = image;
-        let Placed { value: text, start: image_start } = &value.image;
+        let Spanned { value, start } = image;
+        let Spanned { value: text, start: image_start } = &value.image;
         let reference: Reference = text.parse().map_err(|error| self.at(*image_start)(Error::from(error)))?;
         if reference.digest().is_some() {
             let error =
@@ -261,7 +261,7 @@ impl Checker<'_> {
         })
     }
 
-    fn criteria(self, policy: &Placed<file::Policy>, tag: Option<&str>) -> Result<Criteria> {
+    fn criteria(self, policy: &Spanned<file::Policy>, tag: Option<&str>) -> Result<Criteria> {
         let place = self.at(policy.start);
         let criteria = criteria(&policy.value).map_err(&place)?;
         Rules::new(&criteria).map_err(as_in_files).map_err(&place)?;
@@ -272,7 +272,7 @@ impl Checker<'_> {
         Ok(criteria)
     }
 
-    fn spot(self, target: &Placed<file::Target>) -> Result<Spot> {
+    fn spot(self, target: &Spanned<file::Target>) -> Result<Spot> {
         let refuse = |why: String| self.at(target.start)(Error::invalid(why));
         let value = &target.value;
         let spot = spot(value);

@@ -184,7 +184,7 @@ impl JsonSchema for SecretKey {
 
 #[cfg(test)]
 mod tests {
-    use yamlserde::Text;
+    use yamlserde::YamlFile;
 
     use super::*;
     use diagnostic::Error;
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn each_kind_is_read_and_a_fault_has_its_place() {
-        let read = |text: &str| Text::new("x.yaml", text).read::<Credentials>();
+        let read = |text: &str| YamlFile::new("x.yaml", text).read::<Credentials>();
         assert_eq!(read("pullSecret: ns/a\n").unwrap(), Credentials::pull_secret("ns", "a"));
         assert_eq!(read("provider: gcp\n").unwrap(), Credentials::Provider(Provider::Gcp));
         let account = read("serviceAccount: ns/default\n").unwrap();

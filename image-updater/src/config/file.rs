@@ -11,7 +11,7 @@ use super::credentials::Credentials;
 use crate::change::Named;
 use crate::forge::FORGES;
 use crate::{edit, policy};
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 /// The configuration of image-updater. Files that it names are looked for in its folder.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,19 +26,19 @@ pub(super) struct File {
     pub(super) _kind: Kind,
     /// What is particular to some registries.
     #[serde(default)]
-    pub(super) registries: Vec<Placed<Registry>>,
+    pub(super) registries: Vec<Spanned<Registry>>,
     /// Keys that commits are signed with.
     #[serde(default)]
     pub(super) signing_keys: Vec<SigningKey>,
     /// The repository that is changed; the folder of this file where there is none.
-    pub(super) git: Option<Placed<Git>>,
+    pub(super) git: Option<Spanned<Git>>,
     /// Files and folders of the repository with what is written for Flux or Argo CD Image Updater, which is done too.
     #[serde(default)]
-    pub(super) discover: Vec<Placed<String>>,
+    pub(super) discover: Vec<Spanned<String>>,
     /// What has to have signed images before they are written, where neither an update nor an image says.
-    pub(super) verify: Option<Placed<Verify>>,
+    pub(super) verify: Option<Spanned<Verify>>,
     /// Which images are looked at, and where they are written.
-    pub(super) updates: Option<Vec<Placed<Update>>>,
+    pub(super) updates: Option<Vec<Spanned<Update>>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -183,14 +183,14 @@ pub(super) struct Git {
     /// The branch that is read.
     pub(super) branch: Option<String>,
     /// The branch that is pushed, as a template; the one that is read where there is none.
-    pub(super) push_branch: Option<Placed<String>>,
+    pub(super) push_branch: Option<Spanned<String>>,
     /// What the server is told with a push.
     #[serde(default)]
     pub(super) push_options: Vec<String>,
     /// Where the credentials for it are kept.
     pub(super) credentials: Option<Credentials>,
     /// The GitHub App that it is written by, instead of `credentials`; pull requests are its too.
-    pub(super) github_app: Option<Placed<GithubApp>>,
+    pub(super) github_app: Option<Spanned<GithubApp>>,
     /// Whose words the templates are in.
     #[serde(default)]
     pub(super) templates: Words,
@@ -204,12 +204,12 @@ pub(super) struct Git {
     /// Who commits.
     pub(super) author: Option<Author>,
     /// The message of commits, as a template.
-    pub(super) message: Option<Placed<String>>,
+    pub(super) message: Option<Spanned<String>>,
     /// The committer signs off.
     #[serde(default)]
     pub(super) sign_off: bool,
     /// The name of the key that signs commits.
-    pub(super) signing_key: Option<Placed<String>>,
+    pub(super) signing_key: Option<Spanned<String>>,
     /// A commit for each application instead of one for all.
     #[serde(default)]
     pub(super) commit_per_application: bool,
@@ -240,16 +240,16 @@ pub(super) struct Author {
 pub(super) struct PullRequest {
     /// What kind of server it is, where the address does not tell.
     #[schemars(schema_with = "forges")]
-    pub(super) forge: Option<Placed<String>>,
+    pub(super) forge: Option<Spanned<String>>,
     /// The address of its API, where that is not as usual.
     pub(super) api: Option<String>,
     /// Where its token is kept; the password for git, or the variable `GITHUB_TOKEN`, `GITLAB_TOKEN` or `GITEA_TOKEN`
     /// where this does not say.
     pub(super) token_from: Option<TokenSource>,
     /// Its title, as a template; the first line of the message where there is none.
-    pub(super) title: Option<Placed<String>>,
+    pub(super) title: Option<Spanned<String>>,
     /// A file with the template of its text.
-    pub(super) body: Option<Placed<String>>,
+    pub(super) body: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) labels: Vec<String>,
     /// Who is asked to review.
@@ -299,21 +299,21 @@ pub(super) enum MergeMethod {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Update {
     /// How often they are looked at, such as `5m`.
-    pub(super) interval: Option<Placed<String>>,
+    pub(super) interval: Option<Spanned<String>>,
     /// Whose images they are, as `NAMESPACE/NAME`.
     pub(super) application: Option<String>,
     /// They are left alone for now.
     #[serde(default)]
     pub(super) suspend: bool,
     /// How a tag is chosen, where an image does not say.
-    pub(super) policy: Option<Placed<Policy>>,
+    pub(super) policy: Option<Spanned<Policy>>,
     /// Where they are written, where an image does not say.
     #[serde(default)]
-    pub(super) targets: Vec<Placed<Target>>,
+    pub(super) targets: Vec<Spanned<Target>>,
     /// What has to have signed them before they are written, where an image does not say.
-    pub(super) verify: Option<Placed<Verify>>,
+    pub(super) verify: Option<Spanned<Verify>>,
     /// The images.
-    pub(super) images: Vec<Placed<Image>>,
+    pub(super) images: Vec<Spanned<Image>>,
 }
 
 /// What has to have signed an image before it is written. The nearest one counts.
@@ -325,7 +325,7 @@ pub(super) struct Verify {
     pub(super) enabled: bool,
     /// Public keys, with one of which Cosign has to have signed.
     #[serde(default)]
-    pub(super) cosign_keys: Vec<Placed<CosignKey>>,
+    pub(super) cosign_keys: Vec<Spanned<CosignKey>>,
 }
 
 /// Where a public key is kept.
@@ -350,9 +350,9 @@ pub(super) struct Image {
     /// What reports call it; the image where there is none.
     pub(super) name: Option<String>,
     /// The image, with the tag that the `digest` strategy watches.
-    pub(super) image: Placed<String>,
+    pub(super) image: Spanned<String>,
     /// How a tag is chosen.
-    pub(super) policy: Option<Placed<Policy>>,
+    pub(super) policy: Option<Spanned<Policy>>,
     /// The digest is written behind the tag.
     #[serde(default)]
     pub(super) pin_digest: bool,
@@ -360,9 +360,9 @@ pub(super) struct Image {
     #[serde(default)]
     pub(super) keep_digest: bool,
     /// What has to have signed it before it is written.
-    pub(super) verify: Option<Placed<Verify>>,
+    pub(super) verify: Option<Spanned<Verify>>,
     /// Where it is written.
-    pub(super) targets: Option<Vec<Placed<Target>>>,
+    pub(super) targets: Option<Vec<Spanned<Target>>>,
 }
 
 /// How a tag is chosen.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::schema_for;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::Node;
 
 use crate::account::GithubApp;
@@ -117,7 +117,7 @@ impl Config {
     /// # Errors
     /// If anything in it is wrong.
     pub fn parse(text: &str, path: &str, folder: PathBuf) -> Result<Self> {
-        let text = Text::new(path, text);
+        let text = YamlFile::new(path, text);
         Self::check(text.read()?, 0, &text, folder)
     }
 
@@ -126,13 +126,13 @@ impl Config {
     /// # Errors
     /// If anything in one of them is wrong.
     pub fn parse_all(text: &str, path: &str, folder: &Path) -> Result<Vec<Self>> {
-        let text = Text::new(path, text);
+        let text = YamlFile::new(path, text);
         let read =
             |root: &Node| Self::check(text.read_node(root)?, root.span.start, &text, folder.to_owned());
         text.documents()?.iter().map(read).collect()
     }
 
-    fn check(mut file: file::File, start: u32, text: &Text, folder: PathBuf) -> Result<Self> {
+    fn check(mut file: file::File, start: u32, text: &YamlFile, folder: PathBuf) -> Result<Self> {
         locate(&mut file, &folder);
         let checker = Checker { text };
         checker.registries(&file.registries)?;

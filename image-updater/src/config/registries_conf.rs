@@ -17,7 +17,7 @@ use super::credentials::{ClusterName, Credentials, SecretKey};
 use super::file::Registry;
 use crate::criteria::Age;
 use crate::input;
-use yamlserde::{Placed, Text};
+use yamlserde::{Spanned, YamlFile};
 
 /// How Argo CD Image Updater may be told that a registry lists its tags.
 const TAG_SORT_MODES: &[&str] = &["latest-first", "latest-last", "none", ""];
@@ -25,7 +25,7 @@ const TAG_SORT_MODES: &[&str] = &["latest-first", "latest-last", "none", ""];
 /// What the file says.
 #[derive(Debug)]
 pub(crate) struct RegistriesConf {
-    text: Text,
+    text: YamlFile,
     entries: Vec<Known>,
     default: Option<usize>,
 }
@@ -42,14 +42,14 @@ pub(crate) struct NamedSource {
 #[derive(Debug)]
 struct Known {
     registry: Registry,
-    source: Option<Placed<NamedSource>>,
+    source: Option<Spanned<NamedSource>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    registries: Option<Vec<Placed<Entry>>>,
+    registries: Option<Vec<Spanned<Entry>>>,
 }
 
 #[derive(Deserialize)]
@@ -57,20 +57,20 @@ struct File {
 struct Entry {
     #[serde(rename = "name")]
     _name: String,
-    api_url: Placed<String>,
+    api_url: Spanned<String>,
     #[serde(default)]
     prefix: Option<String>,
     #[serde(default, rename = "ping")]
     _ping: Flag,
-    credentials: Option<Placed<String>>,
-    credsexpire: Option<Placed<String>>,
-    tagsortmode: Option<Placed<String>>,
+    credentials: Option<Spanned<String>>,
+    credsexpire: Option<Spanned<String>>,
+    tagsortmode: Option<Spanned<String>>,
     #[serde(default)]
     insecure: Flag,
     ca_file: Option<String>,
     ca_data: Option<String>,
     defaultns: Option<String>,
-    limit: Option<Placed<u32>>,
+    limit: Option<Spanned<u32>>,
     #[serde(default)]
     default: Flag,
 }
@@ -86,7 +86,7 @@ impl RegistriesConf {
     }
 
     fn parse(text: &str, path: &str) -> Result<Self> {
-        let text = Text::new(path, text);
+        let text = YamlFile::new(path, text);
         let file: File = text.read()?;
         let mut conf = Self { text, entries: Vec::new(), default: None };
         let mut prefixes = HashSet::new();
@@ -145,7 +145,7 @@ impl RegistriesConf {
     }
 
     fn known(&self, entry: Entry) -> Result<Known> {
-        let Placed { value: api, start } = &entry.api_url;
+        let Spanned { value: api, start } = &entry.api_url;
         let host = host(api).ok_or_else(|| {
             let error = Error::invalid("`api_url` must be the URL of a registry");
             self.at(*start, error.hint("write it as `https://host` or `http://host`"))
@@ -172,14 +172,14 @@ impl RegistriesConf {
 
     /// Checks what has no effect here too.
     fn check(&self, entry: &Entry) -> Result<()> {
-        if let Some(Placed { value: mode, start }) = &entry.tagsortmode
+        if let Some(Spanned { value: mode, start }) = &entry.tagsortmode
             && !TAG_SORT_MODES.contains(&mode.to_lowercase().as_str())
         {
             let error = Error::invalid(format!("unknown `tagsortmode` `{mode}`"));
             return Err(self.at(*start, error.hint("there are latest-first, latest-last and none")));
         }
         match &entry.limit {
-            Some(Placed { value: 0, start }) => {
+            Some(Spanned { value: 0, start }) => {
                 Err(self.at(*start, Error::invalid("`limit` is a number of requests in a second, above 0")))
             }
             _ => Ok(()),
@@ -187,15 +187,15 @@ impl RegistriesConf {
     }
 
     /// For how long credentials are used again. Argo CD Image Updater uses them for ever where nothing is said.
-    fn expiry(&self, text: Option<&Placed<String>>) -> Result<Option<Duration>> {
-        let Some(Placed { value, start }) = text else { return Ok(None) };
+    fn expiry(&self, text: Option<&Spanned<String>>) -> Result<Option<Duration>> {
+        let Some(Spanned { value, start }) = text else { return Ok(None) };
         let age: Age = value.parse().map_err(|error| self.at(*start, error))?;
         Ok(Duration::try_from(age.span()).ok().filter(|expiry| !expiry.is_zero()))
     }
 
-    fn source(&self, Placed { value, start }: &Placed<String>) -> Result<Placed<NamedSource>> {
+    fn source(&self, Spanned { value, start }: &Spanned<String>) -> Result<Spanned<NamedSource>> {
         let source = NamedSource::parse(value).map_err(|error| self.at(*start, error))?;
-        Ok(Placed { value: source, start: *start })
+        Ok(Spanned { value: source, start: *start })
     }
 }
 

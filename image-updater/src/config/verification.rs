@@ -11,7 +11,7 @@ use super::file;
 use crate::change::Named;
 use crate::trust;
 use crate::work::{KeyPlace, Verification};
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 impl Checker<'_> {
     /// What counts for an image: what it says itself, or its update, or the file.
@@ -29,9 +29,9 @@ impl Checker<'_> {
     /// What has to have signed images: nothing said, or that nothing has to, or who.
     pub(super) fn verification(
         self,
-        verify: Option<&Placed<file::Verify>>,
+        verify: Option<&Spanned<file::Verify>>,
     ) -> Result<Option<Option<Verification>>> {
-        let Some(Placed { value: verify, start }) = verify else { return Ok(None) };
+        let Some(Spanned { value: verify, start }) = verify else { return Ok(None) };
         let keys: Vec<KeyPlace> =
             verify.cosign_keys.iter().map(|key| self.key(key)).collect::<Result<_>>()?;
         match (verify.enabled, keys.is_empty()) {
@@ -44,7 +44,7 @@ impl Checker<'_> {
         }
     }
 
-    fn key(self, Placed { value: key, start }: &Placed<file::CosignKey>) -> Result<KeyPlace> {
+    fn key(self, Spanned { value: key, start }: &Spanned<file::CosignKey>) -> Result<KeyPlace> {
         match key {
             file::CosignKey::File(path) => Ok(KeyPlace::File(PathBuf::from(path))),
             file::CosignKey::Pem(pem) => {

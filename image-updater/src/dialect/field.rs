@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use yamltree::{Kind, Node, Span};
 
-use yamlserde::Text;
+use yamlserde::YamlFile;
 
 /// The path of the field that a place is in; nothing where it is the object as a whole.
 pub(crate) fn field_at(text: &str, place: &Location) -> Option<String> {
     let start = place.span.start;
-    let documents = Text::new(place.path(), text).documents().ok()?;
+    let documents = YamlFile::new(place.path(), text).documents().ok()?;
     let root = documents.iter().find(|root| holds(root.span, start))?;
     let mut path = String::new();
     descend(root, start, &mut path);
@@ -91,7 +91,8 @@ spec:
     /// The place of a piece of text that is there once.
     fn place_of(text: &str, piece: &str) -> Location {
         assert_eq!(text.matches(piece).count(), 1, "{piece}");
-        Text::new("ImageUpdater/argocd/all", text).location(u32::try_from(text.find(piece).unwrap()).unwrap())
+        YamlFile::new("ImageUpdater/argocd/all", text)
+            .location(u32::try_from(text.find(piece).unwrap()).unwrap())
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 /// A selector. An empty one selects all.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub(super) struct LabelSelector {
     /// What else is asked of labels.
     #[serde(default)]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub(super) match_expressions: Vec<Placed<Expression>>,
+    pub(super) match_expressions: Vec<Spanned<Expression>>,
 }
 
 /// What is asked of a label.
@@ -47,7 +47,7 @@ enum Operator {
 impl LabelSelector {
     /// Where it is wrong, and how.
     pub(super) fn fault(&self) -> Option<(u32, &'static str)> {
-        self.match_expressions.iter().find_map(|Placed { value, start }| {
+        self.match_expressions.iter().find_map(|Spanned { value, start }| {
             let wants_values = matches!(value.operator, Operator::In | Operator::NotIn);
             match (wants_values, value.values.is_empty()) {
                 (true, true) => Some((*start, "`In` and `NotIn` need `values`")),
@@ -60,7 +60,7 @@ impl LabelSelector {
     pub(super) fn selects(&self, labels: &BTreeMap<&str, &str>) -> bool {
         let of = |key: &str| labels.get(key).copied();
         self.match_labels.iter().all(|(key, value)| of(key) == Some(value))
-            && self.match_expressions.iter().all(|Placed { value: expression, .. }| {
+            && self.match_expressions.iter().all(|Spanned { value: expression, .. }| {
                 let value = of(&expression.key);
                 let is_in = || expression.values.iter().any(|wanted| Some(wanted.as_str()) == value);
                 match expression.operator {
@@ -82,7 +82,7 @@ fn operator(_: &mut SchemaGenerator) -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yamlserde::Text;
+    use yamlserde::YamlFile;
 
     #[test]
     fn selectors_are_those_of_kubernetes() {
@@ -98,14 +98,14 @@ mod tests {
             ("matchExpressions: [{key: none, operator: DoesNotExist}]", true),
             ("{matchLabels: {app: web}, matchExpressions: [{key: app, operator: DoesNotExist}]}", false),
         ] {
-            let read: LabelSelector = Text::new("f", selector).read().unwrap();
+            let read: LabelSelector = YamlFile::new("f", selector).read().unwrap();
             assert_eq!((read.fault(), read.selects(&labels)), (None, selects), "{selector}");
         }
         for selector in [
             "matchExpressions: [{key: a, operator: In}]",
             "matchExpressions: [{key: a, operator: Exists, values: [b]}]",
         ] {
-            let read: LabelSelector = Text::new("f", selector).read().unwrap();
+            let read: LabelSelector = YamlFile::new("f", selector).read().unwrap();
             assert_eq!(read.fault().map(|(start, _)| start), Some(19), "{selector}");
         }
     }

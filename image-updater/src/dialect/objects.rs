@@ -10,7 +10,7 @@ use yamltree::Node;
 
 use super::Found;
 use crate::change::Named;
-use yamlserde::{Placed, Text};
+use yamlserde::{Spanned, YamlFile};
 
 /// An object that a file declares.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Object {
     pub(super) api: String,
     pub(super) kind: String,
     pub(super) id: Named,
-    text: Arc<Text>,
+    text: Arc<YamlFile>,
     root: Node,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn collect(files: &[(String, String)], signs: &[&str], found: &mut Fo
     let mut objects = Vec::new();
     for (path, text) in files.iter().filter(|(_, text)| signs.iter().any(|sign| text.contains(sign))) {
         let is_template = text.contains("{{");
-        let text = Arc::new(Text::new(path, text));
+        let text = Arc::new(YamlFile::new(path, text));
         match text.documents() {
             Ok(roots) => {
                 let path: Arc<str> = Arc::from(path.as_str());
@@ -52,7 +52,7 @@ fn replaced(error: &Error, message: String) -> Error {
 }
 
 /// Adds an object, or those of a list.
-fn add(objects: &mut Vec<Object>, path: &Arc<str>, text: &Arc<Text>, root: Node) {
+fn add(objects: &mut Vec<Object>, path: &Arc<str>, text: &Arc<YamlFile>, root: Node) {
     let field = |key: &str| root.get(key).and_then(Node::text).unwrap_or_default().to_owned();
     let (api, kind) = (field("apiVersion"), field("kind"));
     if kind.ends_with("List")
@@ -66,7 +66,7 @@ fn add(objects: &mut Vec<Object>, path: &Arc<str>, text: &Arc<Text>, root: Node)
     }
 }
 
-fn add_one(objects: &mut Vec<Object>, path: &Arc<str>, text: &Arc<Text>, root: Node) {
+fn add_one(objects: &mut Vec<Object>, path: &Arc<str>, text: &Arc<YamlFile>, root: Node) {
     let field = |keys: &[&str]| root.lookup(keys).and_then(Node::text).unwrap_or_default().to_owned();
     let id = Named { namespace: field(&["metadata", "namespace"]), name: field(&["metadata", "name"]) };
     objects.push(Object {
@@ -116,7 +116,7 @@ impl Object {
     }
 
     /// Its `spec`, strictly.
-    pub(super) fn spec<T: DeserializeOwned>(&self) -> Result<Placed<T>> {
+    pub(super) fn spec<T: DeserializeOwned>(&self) -> Result<Spanned<T>> {
         let Some(spec) = self.root.get("spec") else {
             return Err(Error::invalid(format!("{} lacks `spec`", self.title())).at(self.place()));
         };
@@ -130,9 +130,9 @@ impl Object {
     }
 
     /// Its annotations.
-    pub(super) fn annotations(&self) -> impl Iterator<Item = (&str, Placed<&str>)> {
+    pub(super) fn annotations(&self) -> impl Iterator<Item = (&str, Spanned<&str>)> {
         self.pairs("annotations").filter_map(|(key, value)| {
-            value.text().map(|text| (key, Placed { value: text, start: value.span.start }))
+            value.text().map(|text| (key, Spanned { value: text, start: value.span.start }))
         })
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use argocd::project::Projects;
 use argocd::{Context, Repositories};
 use vfs::{FileKind, Files};
-use yamlserde::{Placed, Text};
+use yamlserde::{Spanned, YamlFile};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
@@ -71,7 +71,7 @@ fn beside(working_directory: &Path, root: &Path, files: &dyn Files) -> Option<Pa
     within.map(path).find(|path| matches!(files.resolve(path), Ok((_, FileKind::File))))
 }
 
-fn read(path: &Path, files: &dyn Files) -> Result<Text> {
+fn read(path: &Path, files: &dyn Files) -> Result<YamlFile> {
     let shown = files.display(path);
     let bytes = files.resolve(path).and_then(|(real, _)| files.read(&real)).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("cannot read the context `{shown}`: {error}"))
@@ -79,13 +79,13 @@ fn read(path: &Path, files: &dyn Files) -> Result<Text> {
     let text = String::from_utf8(bytes.to_vec()).map_err(|_| {
         Error::new(ErrorKind::Invalid, format!("the context file `{shown}` is not valid UTF-8"))
     })?;
-    Ok(Text::new(&shown, &text))
+    Ok(YamlFile::new(&shown, &text))
 }
 
 /// The repository itself, at the commit that is checked out.
 fn of_repository(repository: &Repository) -> Context {
     let revision = repository.commit("HEAD").ok().map(|commit| commit.to_string());
-    let known = |url: String| Placed {
+    let known = |url: String| Spanned {
         value: argocd::context::Repository { url, path: ".".to_owned(), revision: revision.clone() },
         start: 0,
     };

@@ -6,7 +6,7 @@ use argocd::Repositories;
 use argocd::export::{Export, IN_CLUSTER};
 use clap::{Args, Subcommand};
 use vfs::{Disk, Files};
-use yamlserde::Text;
+use yamlserde::YamlFile;
 
 use crate::argocd::KnownWorld;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,7 +52,7 @@ pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
     let mut export = Export::default();
     for file in &arguments.files {
         let name = file.display().to_string();
-        export.add(&Text::new(&name, &read(file)?))?;
+        export.add(&YamlFile::new(&name, &read(file)?))?;
     }
     std::mem::take(&mut export.notices).iter().for_each(|notice| reporter.notice(notice));
     let here = repositories()?;

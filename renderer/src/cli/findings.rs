@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use findings::{Checked, FORMATS, Finding, Severity};
+use findings::{FORMATS, Finding, Report, Severity};
 
 use crate::error::{ErrorKind, Result};
 use crate::output;
@@ -61,9 +61,9 @@ impl Verdict {
             reporter.say(&self.summary());
             return Ok(());
         };
-        let checked =
-            Checked { version: env!("CARGO_PKG_VERSION"), targets: &self.targets, findings: &self.findings };
-        output::to_stdout(&(FORMATS[number].write)(&checked))
+        let report =
+            Report { version: env!("CARGO_PKG_VERSION"), targets: &self.targets, findings: &self.findings };
+        output::to_stdout(&(FORMATS[number].write)(&report))
     }
 
     /// Fails where there are findings of a severity or worse.
@@ -77,7 +77,7 @@ impl Verdict {
         let count = |severity| self.findings.iter().filter(|finding| finding.severity == severity).count();
         let words = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         format!(
-            "{} checked: {}, {}, {}",
+            "{} report: {}, {}, {}",
             words(self.targets.len(), "target"),
             words(count(Severity::Error), "error"),
             words(count(Severity::Warning), "warning"),

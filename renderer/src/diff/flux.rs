@@ -134,6 +134,6 @@ fn target(member: &Member) -> Option<Target> {
     };
     target.origin = member.unit.place().cloned();
     target.warnings = outcome.warnings.sentences();
-    target.facts.prune = prune;
+    target.apply.prune = prune;
     Some(target)
 }

@@ -85,7 +85,7 @@ pub(super) fn add(
 }
 
 fn has_failed(target: &Target) -> bool {
-    matches!(target.outcome, manifest_diff::Outcome::Failed(_))
+    matches!(target.outcome, manifest_diff::RenderOutcome::Failed(_))
 }
 
 /// Renders folders side by side.
@@ -125,7 +125,7 @@ fn one(renderer: &Renderer, path: &Path) -> Done {
         Err(error) => Target::failed(kind, name, error.to_string()),
         Ok((objects, warnings)) => {
             let mut target = Target::rendered(kind, name, objects);
-            target.facts.objects_in_files = true;
+            target.apply.objects_in_files = true;
             let is_unstable = warnings.as_ref().is_some_and(Warnings::is_unstable);
             target.warnings = warnings.map_or_else(Vec::new, |warnings| warnings.sentences());
             if is_unstable

@@ -110,7 +110,7 @@ pub(crate) fn of_manifests(base: &Path, head: &Path, config: Config) -> Result<S
     let name = disk.display(head);
     let side = |path: &Path| -> Result<Vec<Target>> {
         let mut target = Target::rendered(TargetKind::Files, name.clone(), manifests::read(path, &renderer)?);
-        target.facts.objects_in_files = path != Path::new("-");
+        target.apply.objects_in_files = path != Path::new("-");
         Ok(vec![target])
     };
     let title = format!("{} → {}", disk.display(base), name);

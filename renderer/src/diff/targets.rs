@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use argocd::application::Application;
 use argocd::diffing::Normalizer;
 use argocd::objects::{ARGOCD_NAMESPACE, Key, Object};
-use manifest_diff::{Outcome, Target, TargetKind, Volatile};
+use manifest_diff::{RenderOutcome, Target, TargetKind, VolatileField};
 use yamltree::{JsonOptions, Kind, Node};
 
 use super::plan;
@@ -32,10 +32,10 @@ pub(super) fn of_application(
     };
     target.origin = application.place(application.name.span);
     target.warnings = outcome.warnings.sentences();
-    target.facts.objects_in_files = true;
-    target.facts.prune = application.sync_policy.automated.is_some_and(|automated| automated.prune);
-    target.facts.cascade = has_finalizer(member.object());
-    target.facts.normalizer = normalizer(application, settings);
+    target.apply.objects_in_files = true;
+    target.apply.prune = application.sync_policy.automated.is_some_and(|automated| automated.prune);
+    target.apply.cascade = has_finalizer(member.object());
+    target.apply.normalizer = normalizer(application, settings);
     if let (Some(before), Ok(rendered)) = (before, &outcome.rendered) {
         let old = before.and_then(|before| before.outcome.as_ref()?.rendered.as_ref().ok());
         let old = old.map_or(&[][..], |rendered| &rendered.objects);
@@ -56,7 +56,7 @@ fn normalizer(application: &Application, settings: &BTreeMap<String, String>) ->
 
 /// Marks the fields that a second rendering has otherwise.
 pub(super) fn mark_unstable(target: &mut Target, again: &[Object]) {
-    let Outcome::Rendered(objects) = &target.outcome else { return };
+    let RenderOutcome::Rendered(objects) = &target.outcome else { return };
     let second: HashMap<Key, &Object> = again.iter().map(|object| (object.key(), object)).collect();
     let mut found = Vec::new();
     for object in objects {
@@ -64,7 +64,7 @@ pub(super) fn mark_unstable(target: &mut Target, again: &[Object]) {
         let Some(other) = second.get(&key) else { continue };
         let mut pointers = Vec::new();
         differing(object.node(), other.node(), &mut String::new(), &mut pointers);
-        found.extend(pointers.into_iter().map(|pointer| Volatile { object: key.clone(), pointer }));
+        found.extend(pointers.into_iter().map(|pointer| VolatileField { object: key.clone(), pointer }));
     }
     target.volatile = found;
 }

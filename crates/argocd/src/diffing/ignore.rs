@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::{Kind, Node};
 
 use super::jq;
@@ -95,7 +95,7 @@ pub(super) fn of_settings(settings: &BTreeMap<String, String>) -> Result<Vec<Rul
         let Some(of) = key.strip_prefix(CUSTOMIZATIONS) else { continue };
         let (group, kind) = if of == "all" { ("*", "*") } else { of.split_once('_').unwrap_or(("", of)) };
         let written: Option<Written> =
-            Text::new(&format!("settings: {key}"), text).read().map_err(Error::from)?;
+            YamlFile::new(&format!("settings: {key}"), text).read().map_err(Error::from)?;
         let Written { json_pointers, jq_path_expressions, managed_fields_managers } =
             written.unwrap_or_default();
         rules.push(Rule {

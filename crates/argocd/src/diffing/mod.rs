@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::{Entry, Node, Tag};
 
 use crate::application::IgnoreDifferences;
@@ -89,7 +89,7 @@ fn compare_options(settings: &BTreeMap<String, String>) -> Result<CompareOptions
     let Some(text) = settings.get(COMPARE_OPTIONS).filter(|text| !text.trim().is_empty()) else {
         return Ok(CompareOptions::default());
     };
-    Text::new(&format!("settings: {COMPARE_OPTIONS}"), text).read().map_err(Error::from)
+    YamlFile::new(&format!("settings: {COMPARE_OPTIONS}"), text).read().map_err(Error::from)
 }
 
 /// Moves `stringData` to `data`, and spells all of it as the cluster does.

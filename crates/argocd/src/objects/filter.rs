@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 
 use crate::error::{Error, Result};
 use crate::glob::Glob;
@@ -98,7 +98,7 @@ fn read(key: &str, text: &str) -> Result<Vec<Rule>> {
         return Ok(Vec::new());
     }
     let name = format!("settings: {key}");
-    let written: Option<Vec<Written>> = Text::new(&name, text).read().map_err(|error| {
+    let written: Option<Vec<Written>> = YamlFile::new(&name, text).read().map_err(|error| {
         Error::from(error)
             .hint("expected a string that contains a list of `{apiGroups: […], kinds: […], clusters: […]}`")
     })?;

@@ -208,7 +208,7 @@ fn listed(field: &str, patterns: impl Iterator<Item = String>) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use yamlserde::Text;
+    use yamlserde::YamlFile;
 
     use super::super::Projects;
     use super::*;
@@ -219,7 +219,7 @@ mod tests {
         let text = format!(
             "apiVersion: renderer/v1alpha1\nkind: Context\nprojects:\n- {{apiVersion: argoproj.io/v1alpha1, kind: AppProject, metadata: {{name: team, labels: {{tier: low}}}}, spec: {{{spec}}}}}\n"
         );
-        let text = Text::new("context.yaml", &text);
+        let text = YamlFile::new("context.yaml", &text);
         Projects::new(&Context::read(&text).unwrap(), &text).unwrap()
     }
 
@@ -406,7 +406,7 @@ projects:
 - {kind: AppProject, metadata: {name: team, labels: {tier: low}}}
 - {kind: AppProject, metadata: {name: other}}
 ";
-        let text = Text::new("context.yaml", text);
+        let text = YamlFile::new("context.yaml", text);
         let projects = Projects::new(&Context::read(&text).unwrap(), &text).unwrap();
         let (team, other) = (projects.get("team").unwrap(), projects.get("other").unwrap());
         assert!(team.permits_source("https://h/a") && !other.permits_source("https://h/a"));
@@ -421,7 +421,7 @@ projects:
             ("{kind: AppProject}", "context.yaml:4:3: invalid AppProject: missing field `metadata`"),
         ] {
             let text = format!("apiVersion: renderer/v1alpha1\nkind: Context\nprojects:\n- {entry}\n");
-            let text = Text::new("context.yaml", &text);
+            let text = YamlFile::new("context.yaml", &text);
             let error = Projects::new(&Context::read(&text).unwrap(), &text).unwrap_err();
             assert_eq!(error.to_string(), want);
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 
 use crate::error::{Error, Result};
 
@@ -49,7 +49,7 @@ pub(super) fn read(settings: &BTreeMap<String, String>) -> Result<Vec<GlobalProj
     let Some(text) = settings.get(SETTING).filter(|text| !text.trim().is_empty()) else {
         return Ok(Vec::new());
     };
-    Text::new(&format!("settings: {SETTING}"), text).read().map_err(|error| {
+    YamlFile::new(&format!("settings: {SETTING}"), text).read().map_err(|error| {
         Error::from(error)
             .hint("expected a string that contains a list of `{projectName: …, labelSelector: {…}}`")
     })

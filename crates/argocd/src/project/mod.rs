@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::{Location, Span};
 
 use crate::context::Context;
@@ -117,7 +117,7 @@ impl Projects {
     ///
     /// # Errors
     /// If one of them is no AppProject, or is there twice, or `globalProjects` of the settings is no list of rules.
-    pub fn new(context: &Context, text: &Text) -> Result<Self> {
+    pub fn new(context: &Context, text: &YamlFile) -> Result<Self> {
         let mut projects = Self { by_name: BTreeMap::new(), global: global::read(&context.settings)? };
         for written in &context.projects {
             let start = written.start;

@@ -2,7 +2,7 @@
 //!
 //! They are those of the `findings` crate, which linters write too.
 
-use findings::{Checked, Severity};
+use findings::{Report, Severity};
 
 use super::words::visible;
 use super::{Format, FormatOptions};
@@ -44,8 +44,8 @@ fn written(name: &str, review: &Review) -> String {
     let format = findings::FORMATS.iter().find(|format| format.name == name);
     let targets: Vec<String> = review.targets.iter().map(|target| visible(&target.to_string())).collect();
     let found: Vec<_> = review.summary.findings.iter().map(translated).collect();
-    let checked = Checked { version: env!("CARGO_PKG_VERSION"), targets: &targets, findings: &found };
-    format.map(|format| (format.write)(&checked)).unwrap_or_default()
+    let report = Report { version: env!("CARGO_PKG_VERSION"), targets: &targets, findings: &found };
+    format.map(|format| (format.write)(&report)).unwrap_or_default()
 }
 
 fn translated(finding: &Finding) -> findings::Finding {
@@ -59,7 +59,7 @@ fn translated(finding: &Finding) -> findings::Finding {
         severity,
         message: finding.message.lines().map(visible).collect::<Vec<_>>().join("\n"),
         hint: None,
-        place: finding.place.clone(),
+        location: finding.place.clone(),
         object: finding.object.as_ref().map(|object| visible(&object.to_string())),
         field: finding.path.as_deref().map(visible),
         target: visible(&finding.target),

@@ -3,7 +3,7 @@
 use yamltree::Node;
 
 use super::{Difference, of_target};
-use crate::input::Facts;
+use crate::input::ApplyOptions;
 use crate::model::{Finding, Level, ObjectId, Rule, Summary, TargetReview, TargetStatus};
 use crate::pair::without_hash;
 
@@ -30,8 +30,8 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
     let Some(base) = difference.base.filter(|_| is_gone && !difference.is_hook) else { return };
     let id = difference.was.map_or(difference.id, |was| &was.id);
     let is_deleted = match difference.target_status {
-        TargetStatus::Removed => difference.facts.cascade,
-        _ => difference.facts.prune,
+        TargetStatus::Removed => difference.apply.cascade,
+        _ => difference.apply.prune,
     };
     if let Some(owner) = difference.owner {
         // Whether it is kept depends on which of them is synced first.
@@ -75,13 +75,13 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
 }
 
 /// What goes, or stays, with a target.
-pub(super) fn look_at_target(target: &TargetReview, facts: &Facts, summary: &mut Summary) {
+pub(super) fn look_at_target(target: &TargetReview, apply: &ApplyOptions, summary: &mut Summary) {
     if target.status != TargetStatus::Removed || target.objects.is_empty() {
         return;
     }
     let count = target.objects.len();
     let objects = if count == 1 { "its one object".to_owned() } else { format!("its {count} objects") };
-    let (rule, level, message) = if facts.cascade {
+    let (rule, level, message) = if apply.cascade {
         (Rule::ObjectDeleted, Level::Warning, format!("deleted, with {objects}"))
     } else {
         (Rule::ObjectOrphaned, Level::Note, format!("goes, and leaves {objects} in the cluster"))
@@ -107,12 +107,12 @@ fn keeper(object: &Node) -> Option<(&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::input::Facts;
+    use crate::input::ApplyOptions;
     use crate::summary::testing::summary;
 
     fn findings(base: &str, prune: bool) -> Vec<String> {
-        let facts = Facts { prune, ..Facts::default() };
-        let findings = summary(base, "", &facts).findings;
+        let apply = ApplyOptions { prune, ..ApplyOptions::default() };
+        let findings = summary(base, "", &apply).findings;
         findings.into_iter().map(|it| format!("{:?} {}", it.level, it.message)).collect()
     }
 

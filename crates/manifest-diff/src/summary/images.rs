@@ -70,7 +70,7 @@ fn collect(node: &Node, path: String, is_image: bool, images: &mut BTreeMap<Stri
 
 #[cfg(test)]
 mod tests {
-    use crate::input::Facts;
+    use crate::input::ApplyOptions;
     use crate::summary::testing::summary;
 
     fn pod(containers: &str) -> String {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn images_change_come_and_go() {
         let images = |base: &str, head: &str| {
-            let images = summary(base, head, &Facts::default()).images;
+            let images = summary(base, head, &ApplyOptions::default()).images;
             images.into_iter().map(|it| format!("{} {:?} {:?}", it.path, it.old, it.new)).collect::<Vec<_>>()
         };
         assert_eq!(

@@ -14,7 +14,7 @@ use argocd::objects::Object;
 use yamltree::{Location, Node};
 
 use crate::compare::Change;
-use crate::input::{Facts, Target};
+use crate::input::{ApplyOptions, Target};
 use crate::model::{
     FileLocation, Finding, Level, Moved, ObjectId, ObjectStatus, Rule, Summary, TargetReview, TargetStatus,
 };
@@ -35,7 +35,7 @@ pub(crate) struct Difference<'d> {
     /// The target in words.
     pub(crate) target: &'d str,
     pub(crate) target_status: TargetStatus,
-    pub(crate) facts: &'d Facts,
+    pub(crate) apply: &'d ApplyOptions,
     pub(crate) id: &'d ObjectId,
     pub(crate) was: Option<&'d Moved>,
     pub(crate) is_hook: bool,
@@ -92,7 +92,7 @@ pub(crate) fn look(difference: &Difference<'_>, summary: &mut Summary) {
 
 /// Counts a target and its objects, and looks at it as a whole.
 pub(crate) fn count(target: &TargetReview, input: &Target, summary: &mut Summary) {
-    deleted::look_at_target(target, &input.facts, summary);
+    deleted::look_at_target(target, &input.apply, summary);
     let counts = &mut summary.targets;
     let count = match target.status {
         TargetStatus::Added => &mut counts.added,
@@ -137,23 +137,23 @@ pub(crate) fn finish(summary: &mut Summary) {
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use crate::input::{Facts, SecretKey, Target};
+    use crate::input::{ApplyOptions, SecretKey, Target};
     use crate::model::{Summary, TargetKind};
     use crate::objects::testing::objects;
     use crate::review::{Options, review};
 
     /// The summary of what is between two streams of an Application's objects.
-    pub(crate) fn summary(base: &str, head: &str, facts: &Facts) -> Summary {
+    pub(crate) fn summary(base: &str, head: &str, apply: &ApplyOptions) -> Summary {
         let target = |text: &str| {
             let objects = if text.is_empty() { Vec::new() } else { objects(text) };
-            Target { facts: facts.clone(), ..Target::rendered(TargetKind::Application, "a", objects) }
+            Target { apply: apply.clone(), ..Target::rendered(TargetKind::Application, "a", objects) }
         };
         review(&[target(base)], &[target(head)], &Options { secret_key: SecretKey::new([0; 32]) }).summary
     }
 
     /// The findings, one a line.
     pub(crate) fn findings(base: &str, head: &str) -> Vec<String> {
-        let findings = summary(base, head, &Facts::default()).findings;
+        let findings = summary(base, head, &ApplyOptions::default()).findings;
         findings.into_iter().map(|finding| format!("{:?} {}", finding.level, finding.message)).collect()
     }
 }

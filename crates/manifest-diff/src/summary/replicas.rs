@@ -26,7 +26,7 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
 
 #[cfg(test)]
 mod tests {
-    use crate::input::Facts;
+    use crate::input::ApplyOptions;
     use crate::summary::testing::summary;
 
     #[test]
@@ -40,7 +40,7 @@ mod tests {
             ("replicas: 2", "", vec![(Some(2), None)]),
             ("replicas: 2", "replicas: 2.0", vec![]),
         ] {
-            let replicas = summary(&scaled(base), &scaled(head), &Facts::default()).replicas;
+            let replicas = summary(&scaled(base), &scaled(head), &ApplyOptions::default()).replicas;
             let numbers: Vec<_> = replicas.iter().map(|change| (change.old, change.new)).collect();
             assert_eq!(numbers, want);
         }

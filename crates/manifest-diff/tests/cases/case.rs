@@ -10,8 +10,8 @@ use argocd::diffing::Normalizer;
 use argocd::objects::{Key, read};
 use libtest_mimic::Failed;
 use manifest_diff::{
-    Facts, FormatOptions, Options, Plan, PlanStep, PlannedObject, Review, SecretKey, Target, TargetKind,
-    Volatile, review,
+    ApplyOptions, FormatOptions, Options, Plan, PlanStep, PlannedObject, Review, SecretKey, Target,
+    TargetKind, VolatileField, review,
 };
 use serde::Deserialize;
 use yamltree::{Location, Source, Span};
@@ -131,7 +131,7 @@ fn told(target: Target, known: &Known) -> Target {
         known.volatile.iter().filter_map(|field| field.split_once(' ')).filter_map(|(key, pointer)| {
             let parts: Vec<&str> = key.split('/').collect();
             let [group, kind, namespace, name] = <[&str; 4]>::try_from(parts).ok()?.map(str::to_owned);
-            Some(Volatile { object: Key { group, kind, namespace, name }, pointer: pointer.to_owned() })
+            Some(VolatileField { object: Key { group, kind, namespace, name }, pointer: pointer.to_owned() })
         });
     let step = |(title, objects): &(String, Vec<String>)| PlanStep {
         title: title.clone(),
@@ -142,7 +142,7 @@ fn told(target: Target, known: &Known) -> Target {
     };
     let steps: Vec<PlanStep> = known.plan.iter().map(step).collect();
     Target {
-        facts: Facts {
+        apply: ApplyOptions {
             prune: known.prune,
             cascade: known.cascade,
             normalizer: (!ignored.is_empty()).then_some(normalizer),

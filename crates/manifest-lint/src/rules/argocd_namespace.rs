@@ -11,9 +11,9 @@ use argocd::project;
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
-use crate::set::{Deployment, Target};
+use crate::builder::FindingBuilder;
+use crate::index::Index;
+use crate::input::{Deployment, Target};
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -26,9 +26,9 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     let mut by_project: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, target) in known.set.targets.iter().enumerate() {
+    for (at, target) in index.set.targets.iter().enumerate() {
         let Some(deployment) = target.deployment.as_deref() else { continue };
         if !is_own_cluster(deployment) {
             continue;
@@ -50,8 +50,8 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
                 }
                 None => format!("its destination is `{ARGOCD_NAMESPACE}`, the namespace of Argo CD"),
             };
-            let mut draft = Draft::new(known, at, &deployment.object, Severity::Warning)
-                .says(what)
+            let mut draft = FindingBuilder::new(index, at, &deployment.object, Severity::Warning)
+                .message(what)
                 .hint("deploy it into its own namespace");
             if let Some(node) = deployment.object.node().lookup(&["spec", "destination", "namespace"]) {
                 draft = draft.field("spec.destination.namespace", node);
@@ -59,15 +59,15 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
             drafts.push(draft);
         }
     }
-    by_project.into_iter().for_each(|(name, targets)| drafts.extend(permitted(known, name, &targets)));
+    by_project.into_iter().for_each(|(name, targets)| drafts.extend(permitted(index, name, &targets)));
 }
 
 /// That a project permits it, where the project is written somewhere.
-fn permitted<'s>(known: &Known<'s>, name: &str, targets: &[usize]) -> Option<Draft<'s>> {
-    let project = known.set.projects.as_ref()?.get(name).ok()?;
+fn permitted<'s>(index: &Index<'s>, name: &str, targets: &[usize]) -> Option<FindingBuilder<'s>> {
+    let project = index.set.projects.as_ref()?.get(name).ok()?;
     let place = project.place()?.clone();
     let first = *targets.first()?;
-    let deployment = known.set.targets[first].deployment.as_deref()?;
+    let deployment = index.set.targets[first].deployment.as_deref()?;
     let asked = project::Application {
         name: &deployment.application.name.value,
         namespace: "",
@@ -88,7 +88,11 @@ fn permitted<'s>(known: &Known<'s>, name: &str, targets: &[usize]) -> Option<Dra
         "the project `{name}` permits `{}`{others} to deploy into `{ARGOCD_NAMESPACE}`, the namespace of Argo CD",
         deployment.application.name.value
     );
-    Some(Draft::new(known, first, &deployment.object, Severity::Warning).says(message).at(Some(place)))
+    Some(
+        FindingBuilder::new(index, first, &deployment.object, Severity::Warning)
+            .message(message)
+            .at(Some(place)),
+    )
 }
 
 /// Whether an Application goes to the cluster that Argo CD runs in.

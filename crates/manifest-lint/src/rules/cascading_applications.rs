@@ -8,8 +8,8 @@ use findings::{Rule, Severity};
 use yamltree::Node;
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -25,8 +25,8 @@ pub(super) const CHECK: Check = Check {
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 const ASKED: [&str; 3] = ["Prune=false", "Prune=confirm", "Delete=confirm"];
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, target) in known.set.targets.iter().enumerate() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, target) in index.set.targets.iter().enumerate() {
         let Some(deployment) = target.deployment.as_deref() else { continue };
         let Some(automated) = deployment.application.sync_policy.automated.filter(|it| it.prune) else {
             continue;
@@ -38,10 +38,11 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
             count => format!(" and {} more", count - 1),
         };
         let empty = if automated.allow_empty { "; by `allowEmpty` all of them may go at once" } else { "" };
-        let mut draft = Draft::new(known, at, &deployment.object, Severity::Warning).says(format!(
-            "it prunes Applications whose finalizer deletes what they deployed: `{}`{others}{empty}",
-            first.name()
-        ));
+        let mut draft =
+            FindingBuilder::new(index, at, &deployment.object, Severity::Warning).message(format!(
+                "it prunes Applications whose finalizer deletes what they deployed: `{}`{others}{empty}",
+                first.name()
+            ));
         if let Some(node) = deployment.object.node().lookup(&["spec", "syncPolicy", "automated", "prune"]) {
             draft = draft.field("spec.syncPolicy.automated.prune", node);
         }

@@ -4,8 +4,8 @@ use findings::{Rule, Severity};
 
 use super::Check;
 use super::removed_api::{End, Versions};
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -17,14 +17,14 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     let mut versions = Versions::default();
-    for (at, target, object) in known.objects() {
-        let minor = versions.of(known, target);
+    for (at, target, object) in index.objects() {
+        let minor = versions.of(index, target);
         let Some(End::Deprecated { removed, replacement }) = versions.end(minor, object) else { continue };
         let what = format!("{}, kind {}", object.api_version(), object.kind());
-        let draft = Draft::new(known, at, object, Severity::Warning)
-            .says(format!("{what} is deprecated in Kubernetes 1.{minor}, and gone in 1.{removed}"));
+        let draft = FindingBuilder::new(index, at, object, Severity::Warning)
+            .message(format!("{what} is deprecated in Kubernetes 1.{minor}, and gone in 1.{removed}"));
         drafts.push(match replacement {
             "" => draft.hint("it has no replacement"),
             version => draft.hint(format!("write it as `{version}`")),

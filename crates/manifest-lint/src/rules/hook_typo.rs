@@ -5,8 +5,8 @@ use argocd::sync;
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -19,12 +19,14 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, _, object) in known.objects() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, _, object) in index.objects() {
         for warning in sync::annotation_warnings(object) {
             let severity =
                 if warning.code == Code::NeverApplied { Severity::Error } else { Severity::Warning };
-            let draft = Draft::new(known, at, object, severity).says(warning.message).at(warning.location);
+            let draft = FindingBuilder::new(index, at, object, severity)
+                .message(warning.message)
+                .at(warning.location);
             drafts.push(match warning.hint {
                 Some(hint) => draft.hint(hint),
                 None => draft,

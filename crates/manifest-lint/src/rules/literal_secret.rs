@@ -11,8 +11,8 @@ use findings::{Rule, Severity};
 use yamltree::{Entry, Node};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -97,8 +97,8 @@ const SIGNS: &[&str] = &["PRIVATE KEY-----", "ghp_", "github_pat_", "glpat-", "x
 /// A value that is this long is no longer looked through for placeholders: it is a file.
 const MAX_PLACEHOLDER: usize = 256;
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, target, object) in known.objects() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, target, object) in index.objects() {
         let is_secret = object.group().is_empty() && object.kind() == "Secret";
         let is_encrypted = object.node().get("sops").is_some();
         let is_generated = target.generated_secrets.iter().any(|name| name == object.name());
@@ -118,9 +118,9 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         let keys: Vec<String> = shown.iter().take(5).map(|it| format!("`{}`", it.key)).collect();
         let more = if shown.len() > 5 { format!(" and {} more", shown.len() - 5) } else { String::new() };
         drafts.push(
-            Draft::new(known, at, object, severity)
+            FindingBuilder::new(index, at, object, severity)
                 .field(format!("{}.{}", first.part, first.key), first.node)
-                .says(format!("the Secret has {what}: {}{more}", keys.join(", "))),
+                .message(format!("the Secret has {what}: {}{more}", keys.join(", "))),
         );
     }
 }

@@ -10,9 +10,9 @@ use argocd::objects::Object;
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::{Known, is_custom};
-use crate::set::Target;
+use crate::builder::FindingBuilder;
+use crate::index::{Index, is_custom};
+use crate::input::Target;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -28,9 +28,9 @@ pub(super) const CHECK: Check = Check {
 
 const SKIPPED: &str = "SkipDryRunOnMissingResource=true";
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, target) in known.set.targets.iter().enumerate() {
-        let declared = declared(known, target);
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, target) in index.set.targets.iter().enumerate() {
+        let declared = declared(index, target);
         let mut seen = HashSet::new();
         for object in target.objects.iter().filter(|object| is_custom(object.group())) {
             if is_declared(object, &declared) || skips_dry_run(target, object) || is_of_argocd(object) {
@@ -40,26 +40,27 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
                 continue;
             }
             let name = format!("{} of {}", object.kind(), object.group());
-            let draft = match known.definers(object.group(), object.kind()) {
+            let draft = match index.definers(object.group(), object.kind()) {
                 // Definitions beside the targets are the cluster's.
                 Some(definers) if definers.is_empty() || definers.contains(&at) => continue,
                 Some(definers) => {
                     if target.deployment.is_none() {
                         continue;
                     }
-                    let definer = &known.set.targets[definers[0]].name;
-                    Draft::new(known, at, object, Severity::Note)
-                        .says(format!(
+                    let definer = &index.set.targets[definers[0]].name;
+                    FindingBuilder::new(index, at, object, Severity::Note)
+                        .message(format!(
                             "{name} is defined by `{definer}`: on a new cluster this cannot be synced before that has been"
                         ))
                         .hint(format!(
                             "say `{SKIPPED}` in the sync options, or in the annotation `argocd.argoproj.io/sync-options`"
                         ))
                 }
-                None if declared.is_empty() => Draft::new(known, at, object, Severity::Note).says(format!(
-                    "nothing here defines {name}, and no API versions of the cluster are declared"
-                )),
-                None => Draft::new(known, at, object, Severity::Warning).says(format!(
+                None if declared.is_empty() => FindingBuilder::new(index, at, object, Severity::Note)
+                    .message(format!(
+                        "nothing here defines {name}, and no API versions of the cluster are declared"
+                    )),
+                None => FindingBuilder::new(index, at, object, Severity::Warning).message(format!(
                     "nothing here defines {name}, and the cluster is not declared to have {}",
                     object.api_version()
                 )),
@@ -70,9 +71,9 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
 }
 
 /// The API versions that the cluster of a target is said to have.
-fn declared<'s>(known: &Known<'s>, target: &'s Target) -> Vec<&'s str> {
+fn declared<'s>(index: &Index<'s>, target: &'s Target) -> Vec<&'s str> {
     let of_cluster = target.deployment.iter().flat_map(|deployment| &deployment.cluster.api_versions);
-    of_cluster.chain(&known.set.options.api_versions).map(String::as_str).collect()
+    of_cluster.chain(&index.set.options.api_versions).map(String::as_str).collect()
 }
 
 fn is_declared(object: &Object, declared: &[&str]) -> bool {

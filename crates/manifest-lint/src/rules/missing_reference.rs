@@ -11,10 +11,10 @@ use findings::{Rule, Severity};
 use yamltree::{Node, Tag};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
+use crate::input::Target;
 use crate::pods;
-use crate::set::Target;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -48,25 +48,25 @@ struct Reference<'o> {
     path: String,
 }
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, target, object) in known.objects() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, target, object) in index.objects() {
         let mut seen = Vec::new();
         for reference in of_pod(object).into_iter().chain(of_ingress(object)) {
             let Some(name) = reference.node.text().filter(|name| !name.is_empty() && !name.contains('$'))
             else {
                 continue;
             };
-            if seen.contains(&(reference.kind, name)) || is_there(known, target, object, reference.kind, name)
+            if seen.contains(&(reference.kind, name)) || is_there(index, target, object, reference.kind, name)
             {
                 continue;
             }
             seen.push((reference.kind, name));
             let near = nearest(target, reference.kind, name);
-            let is_sure = near.is_some() || (target.is_whole && reference.kind != SECRET);
+            let is_sure = near.is_some() || (target.is_complete && reference.kind != SECRET);
             let severity = if is_sure { Severity::Warning } else { Severity::Note };
-            let draft = Draft::new(known, at, object, severity)
+            let draft = FindingBuilder::new(index, at, object, severity)
                 .field(reference.path, reference.node)
-                .says(format!("no {} `{name}` among the rendered objects", reference.kind));
+                .message(format!("no {} `{name}` among the rendered objects", reference.kind));
             drafts.push(match near {
                 Some(near) => draft.hint(format!("did you mean `{near}`?")),
                 None => draft,
@@ -75,12 +75,12 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
     }
 }
 
-fn is_there(known: &Known<'_>, target: &Target, object: &Object, kind: &'static str, name: &str) -> bool {
-    let realm = target.realm();
-    known.has(realm, kind, object.namespace(), name)
+fn is_there(index: &Index<'_>, target: &Target, object: &Object, kind: &'static str, name: &str) -> bool {
+    let cluster = target.cluster();
+    index.has(cluster, kind, object.namespace(), name)
         || ALWAYS_THERE.contains(&(kind, name))
-        || known.is_of_custom(realm, name)
-        || matches!(kind, SECRET | CONFIG_MAP) && known.mentions(realm, kind, name)
+        || index.is_of_custom(cluster, name)
+        || matches!(kind, SECRET | CONFIG_MAP) && index.mentions(cluster, kind, name)
 }
 
 /// What an object's pod needs to start.

@@ -19,8 +19,8 @@ mod shared_object;
 
 use findings::Rule;
 
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 /// A rule, with what it does.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct Check {
     /// What to do about what it finds.
     pub fix: &'static str,
     /// Finds it.
-    pub(crate) run: for<'s> fn(&Known<'s>, &mut Vec<Draft<'s>>),
+    pub(crate) run: for<'s> fn(&Index<'s>, &mut Vec<FindingBuilder<'s>>),
 }
 
 impl Check {

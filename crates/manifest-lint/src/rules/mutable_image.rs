@@ -5,8 +5,8 @@
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 use crate::pods;
 
 pub(super) const CHECK: Check = Check {
@@ -20,16 +20,16 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, _, object) in known.objects() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, _, object) in index.objects() {
         for container in pods::containers(object) {
             let Some(node) = container.node.get("image") else { continue };
             let Some(what) = node.text().and_then(fault) else { continue };
             let image = node.text().unwrap_or_default();
             drafts.push(
-                Draft::new(known, at, object, Severity::Warning)
+                FindingBuilder::new(index, at, object, Severity::Warning)
                     .field(format!("{}.image", container.path), node)
-                    .says(format!("the image `{image}` has {what}")),
+                    .message(format!("the image `{image}` has {what}")),
             );
         }
     }

@@ -6,8 +6,8 @@
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -22,12 +22,12 @@ pub(super) const CHECK: Check = Check {
 
 const BRANCHES: &[&str] = &["main", "master", "trunk", "develop", "development", "dev", "staging"];
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, target) in known.set.targets.iter().enumerate() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, target) in index.set.targets.iter().enumerate() {
         let Some(deployment) = target.deployment.as_deref() else { continue };
         let application = &deployment.application;
         let project = &application.project.value;
-        if application.hydrator.is_some() || !known.set.options.production.is_match(project) {
+        if application.hydrator.is_some() || !index.set.options.production.is_match(project) {
             continue;
         }
         for source in &application.sources {
@@ -45,8 +45,8 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
                 source.repo_url.span
             };
             let shown = if revision.is_empty() { "HEAD" } else { revision };
-            let mut draft = Draft::new(known, at, &deployment.object, severity)
-                .says(format!("the project `{project}` is production, and `{shown}` {what}"))
+            let mut draft = FindingBuilder::new(index, at, &deployment.object, severity)
+                .message(format!("the project `{project}` is production, and `{shown}` {what}"))
                 .at(application.place(span));
             draft.field = Some("targetRevision".to_owned());
             drafts.push(draft);

@@ -5,9 +5,9 @@ use diagnostic::Error;
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
-use crate::set::Deployment;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
+use crate::input::Deployment;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -20,12 +20,12 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    let Some(projects) = &known.set.projects else { return };
-    for (at, target) in known.set.targets.iter().enumerate() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    let Some(projects) = &index.set.projects else { return };
+    for (at, target) in index.set.targets.iter().enumerate() {
         let Some(deployment) = target.deployment.as_deref() else { continue };
         let mut denied = |error: &Error, object: &'s argocd::objects::Object| {
-            let draft = Draft::new(known, at, object, Severity::Error).says(error.message());
+            let draft = FindingBuilder::new(index, at, object, Severity::Error).message(error.message());
             let draft = draft.at(error.location().cloned());
             drafts.push(match error.get_hint() {
                 Some(hint) => draft.hint(hint),
@@ -34,7 +34,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         };
         let project = match projects.get(&deployment.application.project.value) {
             Ok(project) => project,
-            Err(_) if !known.set.knows_all_projects => continue,
+            Err(_) if !index.set.knows_all_projects => continue,
             Err(error) => {
                 let place = deployment.application.place(deployment.application.project.span);
                 denied(&error.at(place), &deployment.object);
@@ -44,7 +44,7 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
         for error in of_application(projects, deployment) {
             denied(&error, &deployment.object);
         }
-        let scopes = known.scopes(at);
+        let scopes = index.scopes(at);
         for object in &target.objects {
             if let Err(error) = project.check_object(object, &deployment.cluster, &scopes) {
                 denied(&error, object);

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 use argocd::objects::Object;
 use findings::{Rule, Severity};
-use kubeschema::{Builtin, Gvk, Standing};
+use kubeschema::{Availability, BuiltinSchemas, Gvk};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
-use crate::set::Target;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
+use crate::input::Target;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -114,14 +114,14 @@ pub(super) enum End {
     Removed { since: u32, replacement: Option<&'static str> },
 }
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     let mut versions = Versions::default();
-    for (at, target, object) in known.objects() {
-        let minor = versions.of(known, target);
+    for (at, target, object) in index.objects() {
+        let minor = versions.of(index, target);
         let Some(End::Removed { since, replacement }) = versions.end(minor, object) else { continue };
         let what = format!("{}, kind {}", object.api_version(), object.kind());
-        let draft = Draft::new(known, at, object, Severity::Error)
-            .says(format!("Kubernetes 1.{minor} does not serve {what}: it is gone since 1.{since}"));
+        let draft = FindingBuilder::new(index, at, object, Severity::Error)
+            .message(format!("Kubernetes 1.{minor} does not serve {what}: it is gone since 1.{since}"));
         drafts.push(match replacement {
             Some("") => draft.hint("it has no replacement: remove it"),
             Some(version) => draft.hint(format!("write it as `{version}`")),
@@ -134,20 +134,20 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
 #[derive(Default)]
 pub(super) struct Versions {
     /// The schemas of minors, where there are any.
-    builtin: HashMap<u32, Option<Builtin>>,
+    builtin: HashMap<u32, Option<BuiltinSchemas>>,
     newest: Option<u32>,
 }
 
 impl Versions {
     /// The minor version that a target is for; the newest that is known where nobody says.
-    pub(super) fn of(&mut self, known: &Known<'_>, target: &Target) -> u32 {
+    pub(super) fn of(&mut self, index: &Index<'_>, target: &Target) -> u32 {
         let of_cluster =
             target.deployment.as_ref().map(|deployment| deployment.cluster.kube_version.as_str());
         let said = of_cluster.filter(|version| !version.is_empty());
-        let said = said.or(known.set.options.kube_version.as_deref()).and_then(minor);
+        let said = said.or(index.set.options.kube_version.as_deref()).and_then(minor);
         said.unwrap_or_else(|| {
             *self.newest.get_or_insert_with(|| {
-                Builtin::minors().last().and_then(|version| minor(version)).unwrap_or_default()
+                BuiltinSchemas::minors().last().and_then(|version| minor(version)).unwrap_or_default()
             })
         })
     }
@@ -169,12 +169,12 @@ impl Versions {
         let builtin = self
             .builtin
             .entry(minor)
-            .or_insert_with(|| Builtin::of_version(Some(&format!("1.{minor}"))).ok());
-        match builtin.as_ref()?.standing(&Gvk::new(object.api_version(), object.kind())) {
-            Standing::RemovedAfter(last) => {
+            .or_insert_with(|| BuiltinSchemas::for_version(Some(&format!("1.{minor}"))).ok());
+        match builtin.as_ref()?.availability(&Gvk::new(object.api_version(), object.kind())) {
+            Availability::RemovedAfter(last) => {
                 Some(End::Removed { since: self::minor(&last)? + 1, replacement: None })
             }
-            Standing::Served | Standing::NotBefore(_) | Standing::Unknown => None,
+            Availability::Served | Availability::NotBefore(_) | Availability::Unknown => None,
         }
     }
 }
@@ -217,13 +217,13 @@ mod tests {
     /// Nothing in the table may be served by a version that the schemas know, or it would be wrong.
     #[test]
     fn the_table_does_not_contradict_the_schemas() {
-        for version in Builtin::minors() {
-            let builtin = Builtin::of_version(Some(&version)).unwrap();
+        for version in BuiltinSchemas::minors() {
+            let builtin = BuiltinSchemas::for_version(Some(&version)).unwrap();
             for (api_version, kinds, _, removed, _) in ENDS {
                 let is_removed = minor(&version).unwrap() >= *removed;
                 for kind in kinds.iter().filter(|_| is_removed) {
                     let gvk = Gvk::new(api_version, kind);
-                    assert_ne!(builtin.standing(&gvk), Standing::Served, "{gvk} in {version}");
+                    assert_ne!(builtin.availability(&gvk), Availability::Served, "{gvk} in {version}");
                 }
             }
         }

@@ -10,9 +10,9 @@ use findings::{Rule, Severity};
 use yamltree::{Entry, Node};
 
 use super::Check;
-use crate::draft::{Draft, titled};
-use crate::known::Known;
-use crate::set::Deployment;
+use crate::builder::{FindingBuilder, titled};
+use crate::index::Index;
+use crate::input::Deployment;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -31,8 +31,8 @@ const RESPECTED: &str = "RespectIgnoreDifferences=true";
 /// Group, kind, namespace and name of what is scaled.
 type Scaled<'o> = (&'o str, &'o str, &'o str, &'o str);
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
-    for (at, target) in known.set.targets.iter().enumerate() {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
+    for (at, target) in index.set.targets.iter().enumerate() {
         let scalers: HashMap<Scaled<'_>, &Object> =
             target.objects.iter().filter_map(|object| Some((scaled_by(object)?, object))).collect();
         if scalers.is_empty() {
@@ -46,18 +46,19 @@ fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
                 continue;
             }
             let ignored = target.deployment.as_deref().map(|deployment| standing(deployment, object));
-            let draft = Draft::new(known, at, object, Severity::Warning).field("spec.replicas", replicas);
+            let draft =
+                FindingBuilder::new(index, at, object, Severity::Warning).field("spec.replicas", replicas);
             let scaler = titled(scaler);
             drafts.extend(match ignored {
                 Some(Ignored::Kept) => None,
                 Some(Ignored::Written) => Some(
                     draft
-                        .says(format!(
+                        .message(format!(
                             "{scaler} scales this, and though the Application ignores the difference, every sync writes it"
                         ))
                         .hint(format!("add the sync option `{RESPECTED}`")),
                 ),
-                Some(Ignored::Not) | None => Some(draft.says(format!("{scaler} scales this, and Git sets it back"))),
+                Some(Ignored::Not) | None => Some(draft.message(format!("{scaler} scales this, and Git sets it back"))),
             });
         }
     }

@@ -9,8 +9,8 @@ use argocd::objects::Key;
 use findings::{Rule, Severity};
 
 use super::Check;
-use crate::draft::Draft;
-use crate::known::Known;
+use crate::builder::FindingBuilder;
+use crate::index::Index;
 
 pub(super) const CHECK: Check = Check {
     rule: &Rule {
@@ -23,20 +23,20 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-fn run<'s>(known: &Known<'s>, drafts: &mut Vec<Draft<'s>>) {
+fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     let mut first: HashMap<(&str, Key), usize> = HashMap::new();
-    for (at, target, object) in known.objects() {
+    for (at, target, object) in index.objects() {
         let is_hook =
             ["argocd.argoproj.io/hook", "helm.sh/hook"].iter().any(|key| object.annotation(key).is_some());
         if target.deployment.is_none() || is_hook || object.name().is_empty() {
             continue;
         }
-        let owner = *first.entry((target.realm(), object.key())).or_insert(at);
+        let owner = *first.entry((target.cluster(), object.key())).or_insert(at);
         if owner != at {
-            let owner = &known.set.targets[owner].name;
+            let owner = &index.set.targets[owner].name;
             drafts.push(
-                Draft::new(known, at, object, Severity::Warning)
-                    .says(format!("the Application `{owner}` has it too, on the same cluster")),
+                FindingBuilder::new(index, at, object, Severity::Warning)
+                    .message(format!("the Application `{owner}` has it too, on the same cluster")),
             );
         }
     }

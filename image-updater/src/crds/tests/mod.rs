@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::Node;
 
 use super::*;
@@ -81,7 +81,7 @@ fn samples(path: &Path) -> Vec<Sample> {
     let text = fs::read_to_string(path).unwrap();
     let (mut samples, mut line) = (Vec::new(), 1);
     for text in text.split("---\n") {
-        let roots = Text::new("sample", text).documents().unwrap_or_default();
+        let roots = YamlFile::new("sample", text).documents().unwrap_or_default();
         samples.extend(roots.into_iter().map(|root| Sample { root, text: text.to_owned(), line }));
         line += text.matches('\n').count() + 1;
     }

@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use kubeschema::{Builtin, Schema, check};
+use kubeschema::{BuiltinSchemas, Schema, check};
 use serde_json::Value;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::{JsonOptions, Node, to_json};
 
 use super::expression;
@@ -16,7 +16,7 @@ pub(super) struct Server {
     compiled: Schema,
 }
 
-static BUILTIN: LazyLock<Builtin> = LazyLock::new(|| Builtin::of_version(None).unwrap());
+static BUILTIN: LazyLock<BuiltinSchemas> = LazyLock::new(|| BuiltinSchemas::for_version(None).unwrap());
 
 impl Server {
     pub(super) fn new(manifest: &Value) -> Self {
@@ -31,7 +31,7 @@ impl Server {
         let mut object: Value = serde_json::from_str(&json).unwrap();
         fill(&mut object, &self.schema);
         let report = check(&parsed(&object.to_string()), &self.compiled, &BUILTIN);
-        let mut fields: Vec<String> = report.faults.into_iter().map(|fault| fault.path).collect();
+        let mut fields: Vec<String> = report.violations.into_iter().map(|fault| fault.path).collect();
         // Rules are only looked at where the schema has nothing to say.
         if fields.is_empty() {
             hold(&object, &self.schema, "", &mut fields);
@@ -43,7 +43,7 @@ impl Server {
 
 /// JSON as YAML.
 fn parsed(json: &str) -> Node {
-    Text::new("object", json).documents().unwrap().remove(0)
+    YamlFile::new("object", json).documents().unwrap().remove(0)
 }
 
 /// Writes the defaults into what is there.

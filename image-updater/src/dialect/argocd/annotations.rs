@@ -6,7 +6,7 @@ use super::claim::Claim;
 use super::image_list;
 use super::types::{GitConfig, KustomizeTarget, ManifestTarget, Parts, Settings, WriteBack};
 use diagnostic::Result;
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io/";
 const LIST: &str = "image-list";
@@ -69,7 +69,7 @@ pub(super) fn claims<'o>(application: &'o Object, found: &mut Found) -> Result<V
         claims.push(Claim {
             said: application,
             alias: item.alias.map(str::to_owned),
-            image: Placed { value: item.image.to_owned(), start: list.start },
+            image: Spanned { value: item.image.to_owned(), start: list.start },
             settings,
             target,
             write_back: write_back.clone(),
@@ -89,22 +89,22 @@ struct Annotations<'o>(&'o Object);
 
 impl<'o> Annotations<'o> {
     /// The annotation of a name behind the prefix, as it is written.
-    fn get(&self, name: &str) -> Option<Placed<&'o str>> {
+    fn get(&self, name: &str) -> Option<Spanned<&'o str>> {
         let mut all = self.0.annotations();
         all.find(|(key, _)| key.strip_prefix(PREFIX) == Some(name)).map(|(_, value)| value)
     }
 
     /// The same without blanks around it, where it is not empty.
-    fn text(&self, name: &str) -> Option<Placed<String>> {
-        let Placed { value, start } = self.get(name)?;
+    fn text(&self, name: &str) -> Option<Spanned<String>> {
+        let Spanned { value, start } = self.get(name)?;
         let value = value.trim();
-        (!value.is_empty()).then(|| Placed { value: value.to_owned(), start })
+        (!value.is_empty()).then(|| Spanned { value: value.to_owned(), start })
     }
 
-    fn list(&self, name: &str) -> Option<Placed<Vec<String>>> {
-        let Placed { value, start } = self.get(name)?;
+    fn list(&self, name: &str) -> Option<Spanned<Vec<String>>> {
+        let Spanned { value, start } = self.get(name)?;
         let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
-        Some(Placed { value: items.map(str::to_owned).collect(), start })
+        Some(Spanned { value: items.map(str::to_owned).collect(), start })
     }
 
     /// What is said of all images, or behind `ALIAS.` of one.
@@ -123,8 +123,8 @@ impl<'o> Annotations<'o> {
     }
 
     /// A truth value in any of the forms that Go takes for one.
-    fn bool(&self, name: &str) -> Result<Option<Placed<bool>>> {
-        let Some(Placed { value, start }) = self.get(name) else { return Ok(None) };
+    fn bool(&self, name: &str) -> Result<Option<Spanned<bool>>> {
+        let Some(Spanned { value, start }) = self.get(name) else { return Ok(None) };
         let value = match value.trim() {
             "1" | "t" | "T" | "TRUE" | "true" | "True" => true,
             "0" | "f" | "F" | "FALSE" | "false" | "False" => false,
@@ -133,10 +133,10 @@ impl<'o> Annotations<'o> {
                 return Err(self.0.refuse(start, message));
             }
         };
-        Ok(Some(Placed { value, start }))
+        Ok(Some(Spanned { value, start }))
     }
 
-    fn target(&self, alias: &str) -> Result<Option<Placed<ManifestTarget>>> {
+    fn target(&self, alias: &str) -> Result<Option<Spanned<ManifestTarget>>> {
         let text = |field: &str| self.text(&format!("{alias}.{field}"));
         let kustomize = text("kustomize.image-name");
         let helm = ["helm.image-name", "helm.image-tag", "helm.image-spec"].map(text);
@@ -153,7 +153,7 @@ impl<'o> Annotations<'o> {
             kustomize: kustomize.map(|name| KustomizeTarget { name: name.value }),
             plugin: None,
         };
-        Ok(Some(Placed { value, start }))
+        Ok(Some(Spanned { value, start }))
     }
 
     fn write_back(&self) -> WriteBack {
@@ -170,7 +170,7 @@ impl<'o> Annotations<'o> {
 
     /// Says which annotations mean nothing.
     fn warn_of_unknown(&self, aliases: &[String], found: &mut Found) {
-        for (key, Placed { start, .. }) in self.0.annotations() {
+        for (key, Spanned { start, .. }) in self.0.annotations() {
             let Some(name) = key.strip_prefix(PREFIX) else { continue };
             let of_image = aliases.iter().find_map(|alias| name.strip_prefix(alias)?.strip_prefix('.'));
             if OF_APPLICATION.contains(&name) || of_image.is_some_and(|field| OF_IMAGE.contains(&field)) {

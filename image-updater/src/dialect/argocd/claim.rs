@@ -11,7 +11,7 @@ use crate::choose::Rules;
 use crate::config::{Credentials, NamedSource, Registry};
 use crate::criteria::{Criteria, TagPattern};
 use crate::work::Verification;
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 const REGEXP: &str = "regexp:";
 
@@ -22,9 +22,9 @@ pub(super) struct Claim<'o> {
     pub(super) said: &'o Object,
     pub(super) alias: Option<String>,
     /// `IMAGE[:CONSTRAINT]`
-    pub(super) image: Placed<String>,
+    pub(super) image: Spanned<String>,
     pub(super) settings: Settings,
-    pub(super) target: Option<Placed<ManifestTarget>>,
+    pub(super) target: Option<Spanned<ManifestTarget>>,
     pub(super) write_back: WriteBack,
     /// What has to have signed it.
     pub(super) verification: Option<Verification>,
@@ -95,7 +95,7 @@ impl Claim<'_> {
 
     /// The strategy by the name that it has here.
     fn strategy(&self, found: &mut Found) -> String {
-        let Some(Placed { value, start }) = &self.settings.update_strategy else {
+        let Some(Spanned { value, start }) = &self.settings.update_strategy else {
             return crate::policy::DEFAULT.to_owned();
         };
         let name = value.to_ascii_lowercase();
@@ -136,7 +136,7 @@ impl Claim<'_> {
     }
 
     fn warn_of_force(&self, found: &mut Found) {
-        if let Some(Placed { value: true, start }) = self.settings.force_update {
+        if let Some(Spanned { value: true, start }) = self.settings.force_update {
             let message = "`force-update` is ignored: versions are read from files, not from running images";
             found.warn_once(self.said.refuse(start, message));
         }
@@ -144,7 +144,7 @@ impl Claim<'_> {
 
     /// Credentials in a cluster, which are of the namespace of who names them.
     fn take_credentials(&self, image: &str, found: &mut Found) -> Result<()> {
-        let Some(Placed { value, start }) = &self.settings.pull_secret else { return Ok(()) };
+        let Some(Spanned { value, start }) = &self.settings.pull_secret else { return Ok(()) };
         let place = |error: Error| error.at(self.said.at(*start));
         let NamedSource { registry, credentials } = NamedSource::parse(value).map_err(place)?;
         let own = &self.said.id.namespace;
@@ -175,7 +175,7 @@ impl Claim<'_> {
 
     /// Credentials in variables and from programs are carried over; those in Secrets are not.
     fn note_credentials(&self, image: &str, found: &mut Found) {
-        let Some(Placed { value, start }) = &self.settings.pull_secret else { return };
+        let Some(Spanned { value, start }) = &self.settings.pull_secret else { return };
         let credentials = match value.split_once(':') {
             Some(("env", variable)) => Credentials::Env(variable.to_owned()),
             Some(("ext", program)) => Credentials::Command(vec![program.to_owned()]),

@@ -14,7 +14,7 @@ use super::image_list::is_alias;
 use super::types::{ApplicationRef, ImageUpdater, Settings, Verification, WriteBack};
 use crate::change::Named;
 use crate::work::{self, KeyPlace};
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 const NO_KEY: &str = "a verification that is enabled needs `cosignKey`";
 
@@ -33,7 +33,7 @@ impl Resource {
     /// # Errors
     /// If it is not valid.
     pub(super) fn new(object: Object, found: &mut Found) -> Result<Self> {
-        let Placed { value: spec, start } = object.spec::<ImageUpdater>()?;
+        let Spanned { value: spec, start } = object.spec::<ImageUpdater>()?;
         if spec.application_refs.is_empty() {
             let list = object.get(&["spec", "applicationRefs"]).map_or(start, |list| list.span.start);
             return Err(object.refuse(list, "`applicationRefs` needs at least one item"));
@@ -102,7 +102,7 @@ impl Resource {
         let general = self.spec.write_back_config.clone().unwrap_or_default();
         let write_back: WriteBack = own.over(&general);
         let mut claims = Vec::new();
-        for Placed { value: image, start } in &reference.images {
+        for Spanned { value: image, start } in &reference.images {
             let verified = image.images_verification.as_ref().or(reference.images_verification.as_ref());
             match self.verification(verified.or(self.spec.images_verification.as_ref()), found) {
                 Ok(verification) => claims.push(Claim {
@@ -136,10 +136,10 @@ impl Resource {
     /// Secrets, and so nothing is done by them where signatures should be verified.
     fn verification(
         &self,
-        verification: Option<&Placed<Verification>>,
+        verification: Option<&Spanned<Verification>>,
         found: &Found,
     ) -> Result<Option<work::Verification>> {
-        let Some(Placed { value, start }) = verification else { return Ok(None) };
+        let Some(Spanned { value, start }) = verification else { return Ok(None) };
         if value.enabled == Some(false) {
             return Ok(None);
         }
@@ -157,8 +157,8 @@ impl Resource {
     }
 }
 
-fn check_reference(object: &Object, reference: &Placed<ApplicationRef>) -> Result<()> {
-    let Placed { value: reference, start } = reference;
+fn check_reference(object: &Object, reference: &Spanned<ApplicationRef>) -> Result<()> {
+    let Spanned { value: reference, start } = reference;
     let pattern = &reference.name_pattern;
     if glob::matches(&pattern.value, "").is_err() {
         let error = object.refuse(pattern.start, format!("invalid name pattern `{}`", pattern.value));
@@ -191,12 +191,12 @@ fn check_reference(object: &Object, reference: &Placed<ApplicationRef>) -> Resul
 }
 
 fn check_target(object: &Object, image: &super::types::Image) -> Result<()> {
-    let Some(Placed { value: target, start }) = &image.manifest_targets else { return Ok(()) };
+    let Some(Spanned { value: target, start }) = &image.manifest_targets else { return Ok(()) };
     let count = [target.helm.is_some(), target.kustomize.is_some(), target.plugin.is_some()];
     if count.iter().filter(|is_there| **is_there).count() != 1 {
         return Err(object.refuse(*start, "expected exactly one of `helm`, `kustomize` and `plugin`"));
     }
-    if let Some(Placed { value: plugin, start }) = &target.plugin {
+    if let Some(Spanned { value: plugin, start }) = &target.plugin {
         if plugin.name.is_none() && plugin.spec.is_none() {
             return Err(object.refuse(*start, "a plugin needs `spec` or `name`"));
         }
@@ -209,8 +209,8 @@ fn check_target(object: &Object, image: &super::types::Image) -> Result<()> {
     Ok(())
 }
 
-fn check_verification(object: &Object, verification: &Placed<Verification>) -> Result<()> {
-    let Placed { value, start } = verification;
+fn check_verification(object: &Object, verification: &Spanned<Verification>) -> Result<()> {
+    let Spanned { value, start } = verification;
     if value.enabled != Some(false) && value.cosign_key.is_none() {
         return Err(object.refuse(*start, NO_KEY));
     }
@@ -249,7 +249,7 @@ mod tests {
     use super::super::super::objects::collect;
     use super::*;
     use crate::dialect::read_live;
-    use yamlserde::Text;
+    use yamlserde::YamlFile;
 
     fn application(name: &str, annotations: &str) -> (String, String) {
         let text = format!(
@@ -342,7 +342,7 @@ mod tests {
                 10_200,
             ),
         ] {
-            let read: ApplicationRef = Text::new("f", reference).read().unwrap();
+            let read: ApplicationRef = YamlFile::new("f", reference).read().unwrap();
             assert_eq!(specificity(&read), points, "{reference}");
         }
     }

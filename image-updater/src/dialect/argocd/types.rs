@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::labels::LabelSelector;
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 /// Which Applications an ImageUpdater is for, and which images of these it keeps up to date.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -20,12 +20,12 @@ pub(super) struct ImageUpdater {
         length(min = 1),
         extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["namePattern"])
     )]
-    pub(super) application_refs: Vec<Placed<ApplicationRef>>,
+    pub(super) application_refs: Vec<Spanned<ApplicationRef>>,
     /// Whose signatures images have to bear, where neither an Application's reference nor an image says otherwise.
-    pub(super) images_verification: Option<Placed<Verification>>,
+    pub(super) images_verification: Option<Spanned<Verification>>,
     /// Was there before 1.2.
     #[schemars(skip)]
-    pub(super) namespace: Option<Placed<String>>,
+    pub(super) namespace: Option<Spanned<String>>,
 }
 
 /// Applications, and what is done for them.
@@ -37,7 +37,7 @@ pub(super) struct ImageUpdater {
 }]))]
 pub(super) struct ApplicationRef {
     /// The name of an Application, or a glob that names match.
-    pub(super) name_pattern: Placed<String>,
+    pub(super) name_pattern: Spanned<String>,
     /// What the labels of an Application have to be.
     pub(super) label_selectors: Option<LabelSelector>,
     /// Images and settings are those of the Application's annotations; of this reference only `namePattern`,
@@ -46,7 +46,7 @@ pub(super) struct ApplicationRef {
     #[schemars(extend("x-default" = false))]
     pub(super) use_annotations: bool,
     /// Whose signatures images have to bear, where an image does not say otherwise.
-    pub(super) images_verification: Option<Placed<Verification>>,
+    pub(super) images_verification: Option<Spanned<Verification>>,
     /// How tags are chosen, where an image does not say otherwise.
     pub(super) common_update_settings: Option<Settings>,
     /// Where new versions are written.
@@ -54,7 +54,7 @@ pub(super) struct ApplicationRef {
     /// The images that are kept up to date.
     #[serde(default)]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["alias"]))]
-    pub(super) images: Vec<Placed<Image>>,
+    pub(super) images: Vec<Spanned<Image>>,
 }
 
 /// How a tag is chosen. What is absent is taken from where it is more general.
@@ -63,20 +63,20 @@ pub(super) struct ApplicationRef {
 pub(super) struct Settings {
     /// The order of tags, of which the last is chosen: `semver`, which is the default, `newest-build`, `digest` or
     /// `alphabetical`.
-    pub(super) update_strategy: Option<Placed<String>>,
+    pub(super) update_strategy: Option<Spanned<String>>,
     /// The image is kept up to date though nothing that runs has it.
-    pub(super) force_update: Option<Placed<bool>>,
+    pub(super) force_update: Option<Spanned<bool>>,
     /// The tags that count: `any`, or `regexp:` and an expression.
-    pub(super) allow_tags: Option<Placed<String>>,
+    pub(super) allow_tags: Option<Spanned<String>>,
     /// The tags that do not count, as globs.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub(super) ignore_tags: Option<Placed<Vec<String>>>,
+    pub(super) ignore_tags: Option<Spanned<Vec<String>>>,
     /// Where the credentials for the registry are: `pullsecret:NAMESPACE/NAME`, `secret:NAMESPACE/NAME#KEY`,
     /// `env:VARIABLE` or `ext:PROGRAM`.
-    pub(super) pull_secret: Option<Placed<String>>,
+    pub(super) pull_secret: Option<Spanned<String>>,
     /// The platforms that an image has to be there for, as `OS/ARCHITECTURE[/VARIANT]`.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
-    pub(super) platforms: Option<Placed<Vec<String>>>,
+    pub(super) platforms: Option<Spanned<Vec<String>>>,
 }
 
 /// Where new versions are written.
@@ -86,7 +86,7 @@ pub(super) struct WriteBack {
     /// `argocd`, which is the default, writes to the Application; `git` to its repository, with the credentials that Argo
     /// CD has for it or those of `git:secret:NAMESPACE/NAME`.
     #[schemars(extend("pattern" = "^(argocd|git|git:[a-zA-Z0-9][a-zA-Z0-9-._/:]*)$"))]
-    pub(super) method: Option<Placed<String>>,
+    pub(super) method: Option<Spanned<String>>,
     /// How the repository is written, with a method of git.
     #[serde(default)]
     pub(super) git_config: GitConfig,
@@ -97,13 +97,13 @@ pub(super) struct WriteBack {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct GitConfig {
     /// The address of the repository; that of the Application's source where this does not say.
-    pub(super) repository: Option<Placed<String>>,
+    pub(super) repository: Option<Spanned<String>>,
     /// The branch that is read, and after a colon a template for the one that is pushed.
-    pub(super) branch: Option<Placed<String>>,
+    pub(super) branch: Option<Spanned<String>>,
     /// The file that is written: `kustomization[:PATH]`, `helmvalues[:PATH]` or a file of overrides.
-    pub(super) write_back_target: Option<Placed<String>>,
+    pub(super) write_back_target: Option<Spanned<String>>,
     /// A pull request is opened for what is pushed.
-    pub(super) pull_request: Option<Placed<PullRequest>>,
+    pub(super) pull_request: Option<Spanned<PullRequest>>,
 }
 
 /// A pull request, and where it is opened.
@@ -125,7 +125,7 @@ pub(super) struct PullRequest {
         inner(length(min = 1, max = 255)),
         extend("x-kubernetes-list-type" = "atomic")
     )]
-    pub(super) labels: Vec<Placed<String>>,
+    pub(super) labels: Vec<Spanned<String>>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -138,16 +138,16 @@ pub(super) struct Empty {}
 pub(super) struct Image {
     /// What it is called here.
     #[schemars(extend("pattern" = "^[a-zA-Z0-9][a-zA-Z0-9-._]*$"))]
-    pub(super) alias: Placed<String>,
+    pub(super) alias: Spanned<String>,
     /// The image, and after a colon the versions that are allowed, or the tag that `digest` watches.
-    pub(super) image_name: Placed<String>,
+    pub(super) image_name: Spanned<String>,
     /// How its tag is chosen.
     #[serde(default)]
     pub(super) common_update_settings: Settings,
     /// Where in the manifests it stands.
-    pub(super) manifest_targets: Option<Placed<ManifestTarget>>,
+    pub(super) manifest_targets: Option<Spanned<ManifestTarget>>,
     /// Whose signatures it has to bear.
-    pub(super) images_verification: Option<Placed<Verification>>,
+    pub(super) images_verification: Option<Spanned<Verification>>,
 }
 
 /// Where in the manifests of an Application an image stands.
@@ -163,7 +163,7 @@ pub(super) struct ManifestTarget {
     /// Among the images of a kustomization.
     pub(super) kustomize: Option<KustomizeTarget>,
     /// In the environment of a plugin.
-    pub(super) plugin: Option<Placed<PluginTarget>>,
+    pub(super) plugin: Option<Spanned<PluginTarget>>,
 }
 
 /// The values that a name and a tag, or both in one, stand in.
@@ -196,13 +196,13 @@ pub(super) struct KustomizeTarget {
 pub(super) struct PluginTarget {
     /// The variable with the name.
     #[schemars(length(min = 1, max = 253))]
-    pub(super) name: Option<Placed<String>>,
+    pub(super) name: Option<Spanned<String>>,
     /// The variable with the tag.
     #[schemars(length(min = 1, max = 253))]
-    pub(super) tag: Option<Placed<String>>,
+    pub(super) tag: Option<Spanned<String>>,
     /// The variable with the whole reference; `name` and `tag` do not count then.
     #[schemars(length(min = 1, max = 253))]
-    pub(super) spec: Option<Placed<String>>,
+    pub(super) spec: Option<Spanned<String>>,
 }
 
 /// Whose signatures images have to bear.

@@ -12,7 +12,7 @@ use crate::message::BranchTemplate;
 use crate::work::{self, Delivery, Files, GitAccount, Running, Spot, SpotPaths};
 use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::Reference;
-use yamlserde::Placed;
+use yamlserde::Spanned;
 use yamltree::Node;
 
 /// A method that names credentials has these characters at most.
@@ -119,7 +119,7 @@ impl Destination<'_> {
 
     /// In a cluster, who writes objects of another namespace than Argo CD's has Argo CD's credentials for the repositories of
     /// their Applications, and for no others.
-    fn check_repository(&self, claim: &Claim<'_>, repository: &Placed<String>, found: &Found) -> Result<()> {
+    fn check_repository(&self, claim: &Claim<'_>, repository: &Spanned<String>, found: &Found) -> Result<()> {
         let namespace = &self.application.id.namespace;
         let is_trusted = found.live.as_ref().is_none_or(|argocd| argocd == namespace);
         if is_trusted || self.source.repository() == Some(repository.value.trim()) {
@@ -351,7 +351,7 @@ fn parsed(claim: &Claim<'_>, paths: SpotPaths) -> Result<SpotPaths> {
 /// The variables of the parts, of which those that are not named are not written.
 fn plugin_paths(claim: &Claim<'_>, plugin: Option<&PluginTarget>) -> Result<SpotPaths> {
     let Some(PluginTarget { name, tag, spec }) = plugin else { return Ok(SpotPaths::default()) };
-    let trimmed = |text: &Option<Placed<String>>| text.as_ref().map(|text| text.value.trim().to_owned());
+    let trimmed = |text: &Option<Spanned<String>>| text.as_ref().map(|text| text.value.trim().to_owned());
     let paths = match trimmed(spec) {
         Some(spec) => SpotPaths { spec: Some(spec), ..SpotPaths::default() },
         None => SpotPaths { name: trimmed(name), tag: trimmed(tag), ..SpotPaths::default() },
@@ -395,7 +395,7 @@ fn check_method<'t>(said: &Object, text: &'t str, start: u32, found: &mut Found)
 }
 
 /// `BASE`, `BASE:PUSHED` or `:PUSHED`, of which the last is a template.
-fn branches(claim: &Claim<'_>, branch: &Placed<String>) -> Result<(Option<String>, Option<String>)> {
+fn branches(claim: &Claim<'_>, branch: &Spanned<String>) -> Result<(Option<String>, Option<String>)> {
     let refuse = |message: String| claim.said.refuse(branch.start, message);
     let text = branch.value.trim();
     let (base, pushed) = text.split_once(':').unwrap_or((text, ""));
@@ -414,10 +414,10 @@ fn branches(claim: &Claim<'_>, branch: &Placed<String>) -> Result<(Option<String
 
 fn pull_request(
     claim: &Claim<'_>,
-    request: &Placed<PullRequest>,
-    branch: Option<&Placed<String>>,
+    request: &Spanned<PullRequest>,
+    branch: Option<&Spanned<String>>,
 ) -> Result<work::PullRequest> {
-    let Placed { value, start } = request;
+    let Spanned { value, start } = request;
     let refuse = |start: u32, message: &str| Err(claim.said.refuse(start, message));
     let forge = match (&value.github, &value.gitlab) {
         (Some(_), None) => "github",

@@ -16,7 +16,7 @@ use crate::message::{BranchTemplate, MessageTemplate};
 use crate::work::{
     Delivery, Files, GitAccount, Owner, OwnerKind, Running, SigningSecret, Spot, SpotPaths, Update, Words,
 };
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 /// The files that may have markers.
 const MARKED: [&str; 3] = ["**/*.yaml", "**/*.yml", "**/Kustomization"];
@@ -191,7 +191,7 @@ impl Flux<'_> {
         automation: &Parsed<ImageUpdateAutomation>,
         found: &mut Found,
     ) -> Result<Option<&Parsed<GitRepository>>> {
-        let Placed { value: reference, start } = &automation.spec.value.source_ref;
+        let Spanned { value: reference, start } = &automation.spec.value.source_ref;
         let refuse = |message: String| automation.object.refuse(*start, message);
         if reference.kind != "GitRepository" {
             return Err(refuse(format!("a source is a GitRepository, and no {}", reference.kind)));
@@ -241,7 +241,7 @@ fn account(source: &Parsed<GitRepository>) -> Result<Option<GitAccount>> {
             );
         }
     };
-    let named = |reference: &Placed<LocalReference>| Named {
+    let named = |reference: &Spanned<LocalReference>| Named {
         namespace: source.object.id.namespace.clone(),
         name: reference.value.name.clone(),
     };
@@ -258,8 +258,8 @@ fn at(object: &Object) -> impl Fn((u32, String)) -> Error {
 }
 
 /// The branch of a reference to a commit, which others than branches cannot be pushed to.
-fn branch_of(reference: &Placed<GitReference>) -> Result<String, (u32, String)> {
-    let Placed { value, start } = reference;
+fn branch_of(reference: &Spanned<GitReference>) -> Result<String, (u32, String)> {
+    let Spanned { value, start } = reference;
     let refuse = |what: &str| Err((*start, format!("a {what} is checked out, and no branch")));
     match value {
         GitReference { commit: Some(_), .. } => refuse("commit"),
@@ -336,7 +336,7 @@ fn meant(refspec: &str, committed: &str) -> Result<String, String> {
 }
 
 /// The key that commits are signed with, where there is a cluster that has it.
-fn signing_secret(object: &Object, key: &Placed<SigningKey>, found: &mut Found) -> Option<SigningSecret> {
+fn signing_secret(object: &Object, key: &Spanned<SigningKey>, found: &mut Found) -> Option<SigningSecret> {
     let (format, called) = match key.value.r#type {
         SigningKeyType::Gpg => (SignatureFormat::Openpgp, "openpgp"),
         SigningKeyType::Ssh => (SignatureFormat::Ssh, "ssh"),
@@ -358,7 +358,7 @@ fn option(key: &str, value: &str) -> String {
 
 /// The folder whose markers are written, from the root and with a slash behind it.
 fn path_of(automation: &Parsed<ImageUpdateAutomation>) -> Result<String> {
-    let Some(Placed { value: update, start }) = &automation.spec.value.update else {
+    let Some(Spanned { value: update, start }) = &automation.spec.value.update else {
         return Ok(String::new());
     };
     within("", &update.path)

@@ -18,7 +18,7 @@ use super::{Dialect, Found, Input};
 use crate::change::Named;
 use crate::work::{Delivery, Files};
 use types::{GitRepository, ImagePolicy, ImageRepository, ImageUpdateAutomation};
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 const GROUP: &str = "image.toolkit.fluxcd.io";
 const SOURCES: &str = "source.toolkit.fluxcd.io";
@@ -37,7 +37,7 @@ const NAMESPACE: &str = "Namespace";
 /// An object with what it says.
 struct Parsed<T> {
     object: Object,
-    spec: Placed<T>,
+    spec: Spanned<T>,
 }
 
 /// Objects of a kind. A repository of several clusters may have several of one name.
@@ -163,7 +163,7 @@ enum Missing {
 }
 
 /// A span of time as Go writes it, in whole seconds: a part of one counts as one.
-fn duration(object: &Object, text: &Placed<String>) -> Result<std::time::Duration> {
+fn duration(object: &Object, text: &Spanned<String>) -> Result<std::time::Duration> {
     let refuse = || {
         let error = object.refuse(text.start, format!("invalid duration `{}`", text.value));
         error.hint("write numbers with the units h, m, s and ms: `5m`, `1h30m`")

@@ -16,7 +16,7 @@ use crate::config::{self, ClusterName, Credentials, Registry};
 use crate::criteria::{self, Criteria, TagPattern};
 use crate::dialect::objects::Object;
 use crate::dialect::{Found, prefix_of};
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 /// What Flux leaves out where nothing else is said: signatures of Cosign.
 const EXCLUDED: &str = r"^.*\.sig$";
@@ -200,7 +200,7 @@ fn note_repository(repository: &Parsed<ImageRepository>, image: &str, found: &mu
     let Parsed { object, spec } = repository;
     let spec = &spec.value;
     let own = |name: &str| Named { namespace: object.id.namespace.clone(), name: name.to_owned() };
-    let of_reference = |reference: &Option<Placed<LocalReference>>| {
+    let of_reference = |reference: &Option<Spanned<LocalReference>>| {
         reference.as_ref().map(|reference| own(&reference.value.name))
     };
     let account = spec.service_account_name.as_ref();
@@ -251,10 +251,10 @@ fn warn_of_repository(repository: &Parsed<ImageRepository>, image: &str, found: 
     let Parsed { object, spec } = repository;
     let spec = &spec.value;
     let secret = "no Secret is read";
-    let name = |reference: &Option<Placed<LocalReference>>| {
+    let name = |reference: &Option<Spanned<LocalReference>>| {
         reference.as_ref().map(|reference| (reference.start, format!(" (`{}`)", reference.value.name)))
     };
-    let text = |text: &Option<Placed<String>>| {
+    let text = |text: &Option<Spanned<String>>| {
         text.as_ref().map(|text| (text.start, format!(" (`{}`)", text.value)))
     };
     let provider = spec.provider.as_ref().filter(|provider| provider.value != Provider::Generic);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::labels::LabelSelector;
-use yamlserde::Placed;
+use yamlserde::Spanned;
 
 /// A span of time as Go writes it.
 const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$";
@@ -25,22 +25,22 @@ pub(super) const MAX_EXCLUSIONS: usize = 25;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ImageRepository {
     /// The image, without a tag.
-    pub(super) image: Placed<String>,
+    pub(super) image: Spanned<String>,
     /// How often the registry is asked.
     #[schemars(extend("pattern" = DURATION))]
-    pub(super) interval: Placed<String>,
+    pub(super) interval: Spanned<String>,
     /// How long the registry may take to answer; as long as the interval where this does not say.
     #[schemars(extend("pattern" = TIMEOUT))]
-    pub(super) timeout: Option<Placed<String>>,
+    pub(super) timeout: Option<Spanned<String>>,
     /// The Secret with the credentials for the registry, of the type `kubernetes.io/dockerconfigjson`.
-    pub(super) secret_ref: Option<Placed<LocalReference>>,
+    pub(super) secret_ref: Option<Spanned<LocalReference>>,
     /// The Secret with the address of a proxy and the credentials for it.
-    pub(super) proxy_secret_ref: Option<Placed<LocalReference>>,
+    pub(super) proxy_secret_ref: Option<Spanned<LocalReference>>,
     /// The ServiceAccount whose pull secrets count too.
     #[schemars(length(max = MAX_NAME))]
-    pub(super) service_account_name: Option<Placed<String>>,
+    pub(super) service_account_name: Option<Spanned<String>>,
     /// The Secret with the authorities to trust, as `ca.crt`, and the client's certificate, as `tls.crt` and `tls.key`.
-    pub(super) cert_secret_ref: Option<Placed<LocalReference>>,
+    pub(super) cert_secret_ref: Option<Spanned<LocalReference>>,
     /// The registry is not asked for now.
     #[serde(default)]
     pub(super) suspend: bool,
@@ -48,10 +48,10 @@ pub(super) struct ImageRepository {
     pub(super) access_from: Option<AccessFrom>,
     /// Expressions: a tag that one of them matches does not count.
     #[schemars(length(max = MAX_EXCLUSIONS), extend("x-default" = ["^.*\\.sig$"]))]
-    pub(super) exclusion_list: Option<Placed<Vec<String>>>,
+    pub(super) exclusion_list: Option<Spanned<Vec<String>>>,
     /// The cloud whose own credentials the registry takes; `generic` for none.
     #[schemars(extend("x-default" = "generic"))]
-    pub(super) provider: Option<Placed<Provider>>,
+    pub(super) provider: Option<Spanned<Provider>>,
     /// The registry does not speak TLS.
     #[serde(default)]
     pub(super) insecure: bool,
@@ -106,18 +106,18 @@ pub(super) enum Provider {
 ]))]
 pub(super) struct ImagePolicy {
     /// The ImageRepository with the tags.
-    pub(super) image_repository_ref: Placed<Reference>,
+    pub(super) image_repository_ref: Spanned<Reference>,
     /// The order of tags, of which the last is chosen.
-    pub(super) policy: Placed<Choice>,
+    pub(super) policy: Spanned<Choice>,
     /// Which tags count, and what of them.
     pub(super) filter_tags: Option<TagFilter>,
     /// Whether the digest of the tag is written too: `Never`; `IfNotPresent`, and it stays as long as the tag does; or
     /// `Always`, also when the tag is pushed again.
     #[schemars(extend("x-default" = "Never"))]
-    pub(super) digest_reflection_policy: Option<Placed<Reflection>>,
+    pub(super) digest_reflection_policy: Option<Spanned<Reflection>>,
     /// How often the digest of the tag is asked for, with `Always`.
     #[schemars(extend("pattern" = DURATION))]
-    pub(super) interval: Option<Placed<String>>,
+    pub(super) interval: Option<Spanned<String>>,
     /// Nothing is chosen for now.
     #[serde(default)]
     pub(super) suspend: bool,
@@ -195,17 +195,17 @@ pub(super) enum Reflection {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ImageUpdateAutomation {
     /// The repository.
-    pub(super) source_ref: Placed<SourceReference>,
+    pub(super) source_ref: Spanned<SourceReference>,
     /// How it is read, committed to and pushed.
     pub(super) git: Option<Git>,
     /// How often that is done.
     #[schemars(extend("pattern" = DURATION))]
-    pub(super) interval: Placed<String>,
+    pub(super) interval: Spanned<String>,
     /// What the labels of an ImagePolicy have to be; all of the namespace count where this does not say.
     pub(super) policy_selector: Option<LabelSelector>,
     /// What is written.
     #[schemars(extend("x-default" = { "strategy": "Setters" }))]
-    pub(super) update: Option<Placed<UpdateStrategy>>,
+    pub(super) update: Option<Spanned<UpdateStrategy>>,
     /// Nothing is done for now.
     #[serde(default)]
     pub(super) suspend: bool,
@@ -248,7 +248,7 @@ pub(super) struct Git {
 pub(super) struct Checkout {
     /// A branch, as nothing else can be pushed to.
     #[serde(rename = "ref")]
-    pub(super) reference: Placed<GitReference>,
+    pub(super) reference: Spanned<GitReference>,
 }
 
 /// What is checked out: the last of these that is there, in this order.
@@ -274,9 +274,9 @@ pub(super) struct Commit {
     /// Who commits.
     pub(super) author: Author,
     /// What they are signed with.
-    pub(super) signing_key: Option<Placed<SigningKey>>,
+    pub(super) signing_key: Option<Spanned<SigningKey>>,
     /// Their message, as a template.
-    pub(super) message_template: Option<Placed<String>>,
+    pub(super) message_template: Option<Spanned<String>>,
     /// What the template finds as `.Values`.
     #[serde(default)]
     pub(super) message_template_values: BTreeMap<String, String>,
@@ -316,9 +316,9 @@ pub(super) enum SigningKeyType {
 #[serde(deny_unknown_fields)]
 pub(super) struct Push {
     /// The branch, which is made from the one that is read where it is not there.
-    pub(super) branch: Option<Placed<String>>,
+    pub(super) branch: Option<Spanned<String>>,
     /// A refspec that is pushed too.
-    pub(super) refspec: Option<Placed<String>>,
+    pub(super) refspec: Option<Spanned<String>>,
     /// What the server is told with it.
     #[serde(default)]
     pub(super) options: BTreeMap<String, String>,
@@ -346,13 +346,13 @@ pub(super) enum Strategy {
 /// Of a GitRepository only what says where it is: the rest is for who deploys from it.
 #[derive(Debug, Deserialize)]
 pub(super) struct GitRepository {
-    pub(super) url: Placed<String>,
+    pub(super) url: Spanned<String>,
     #[serde(rename = "ref")]
-    pub(super) reference: Option<Placed<GitReference>>,
+    pub(super) reference: Option<Spanned<GitReference>>,
     #[serde(rename = "secretRef")]
-    pub(super) secret_ref: Option<Placed<LocalReference>>,
+    pub(super) secret_ref: Option<Spanned<LocalReference>>,
     #[serde(rename = "proxySecretRef")]
-    pub(super) proxy_secret_ref: Option<Placed<LocalReference>>,
+    pub(super) proxy_secret_ref: Option<Spanned<LocalReference>>,
     /// `github` where the Secret is of a GitHub App.
     pub(super) provider: Option<String>,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use gotemplate::Value;
 use helm_lite::yaml;
 use vfs::FileKind;
-use yamlserde::Text;
+use yamlserde::YamlFile;
 use yamltree::{Dialect, DuplicateKeys, Expansion, ParseOptions, Source};
 
 use super::Run;
@@ -76,7 +76,7 @@ fn walk(repository: &Repository<'_>, spec: &Pathspec, folder: &str, found: &mut 
 fn objects(repository: &Repository<'_>, file: &Found) -> Result<Vec<Params>> {
     let text = repository.read(file)?;
     let source = Source { name: repository.display(&file.path), text: Arc::from(text) };
-    let text = Text::numbered(Arc::new(source), 0);
+    let text = YamlFile::with_id(Arc::new(source), 0);
     let refuse = |error: &yamltree::Error| text.error(error.message(), error.span());
     let options = ParseOptions {
         dialect: Dialect::V2,

@@ -4,40 +4,40 @@ use argocd::objects::Object;
 use findings::{Finding, Severity};
 use yamltree::{Location, Node};
 
-use crate::known::Known;
+use crate::index::Index;
 use crate::rules::Check;
 
 /// What a rule has found.
 #[derive(Debug)]
-pub(crate) struct Draft<'s> {
+pub(crate) struct FindingBuilder<'s> {
     /// The number of the target.
     pub(crate) target: usize,
     pub(crate) target_name: &'s str,
     pub(crate) severity: Severity,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    pub(crate) place: Option<Location>,
+    pub(crate) location: Option<Location>,
     pub(crate) object: Option<&'s Object>,
     pub(crate) field: Option<String>,
 }
 
-impl<'s> Draft<'s> {
+impl<'s> FindingBuilder<'s> {
     /// Something about an object.
-    pub(crate) fn new(known: &Known<'s>, target: usize, object: &'s Object, severity: Severity) -> Self {
+    pub(crate) fn new(index: &Index<'s>, target: usize, object: &'s Object, severity: Severity) -> Self {
         Self {
             target,
-            target_name: &known.set.targets[target].name,
+            target_name: &index.set.targets[target].name,
             severity,
             message: String::new(),
             hint: None,
-            place: object.place(),
+            location: object.place(),
             object: Some(object),
             field: None,
         }
     }
 
     /// The sentence.
-    pub(crate) fn says(mut self, message: impl Into<String>) -> Self {
+    pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
@@ -50,14 +50,14 @@ impl<'s> Draft<'s> {
 
     /// The field that it is about, and its node.
     pub(crate) fn field(mut self, path: impl Into<String>, node: &Node) -> Self {
-        self.place = self.object.and_then(|object| object.place_of(node)).or(self.place);
+        self.location = self.object.and_then(|object| object.place_of(node)).or(self.location);
         self.field = Some(path.into());
         self
     }
 
     /// Where it is.
-    pub(crate) fn at(mut self, place: Option<Location>) -> Self {
-        self.place = place.or(self.place);
+    pub(crate) fn at(mut self, location: Option<Location>) -> Self {
+        self.location = location.or(self.location);
         self
     }
 
@@ -67,7 +67,7 @@ impl<'s> Draft<'s> {
             severity: self.severity,
             message: self.message,
             hint: Some(self.hint.unwrap_or_else(|| check.fix.to_owned())),
-            place: self.place,
+            location: self.location,
             object: self.object.map(titled),
             field: self.field,
             target: self.target_name.to_owned(),

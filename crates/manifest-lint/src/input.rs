@@ -9,7 +9,7 @@ use goregex::Regex;
 
 /// What is looked at together: objects of one target may be what those of another need.
 #[derive(Debug)]
-pub struct Set {
+pub struct Manifests {
     /// What was rendered.
     pub targets: Vec<Target>,
     /// The projects of Applications, where any are known.
@@ -32,7 +32,7 @@ pub struct Target {
     /// The Application that it is.
     pub deployment: Option<Box<Deployment>>,
     /// Whether it is all that there is of an application, as an overlay is; a chart may be given the rest by others.
-    pub is_whole: bool,
+    pub is_complete: bool,
     /// Names of Secrets whose values come out different each time, and so are in no file.
     pub generated_secrets: Vec<String>,
 }
@@ -68,7 +68,7 @@ impl Options {
 
 impl Target {
     /// The cluster that its objects go to; what is no Application goes to one that nobody has named.
-    pub(crate) fn realm(&self) -> &str {
+    pub(crate) fn cluster(&self) -> &str {
         match &self.deployment {
             Some(deployment) if deployment.cluster.server.is_empty() => &deployment.cluster.name,
             Some(deployment) => &deployment.cluster.server,

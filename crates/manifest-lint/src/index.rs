@@ -7,13 +7,13 @@ use std::collections::{HashMap, HashSet};
 use argocd::objects::{Object, Scopes};
 use yamltree::{Kind, Node};
 
+use crate::input::{Manifests, Target};
 use crate::pods;
-use crate::set::{Set, Target};
 
 /// What is known.
 #[derive(Debug)]
-pub(crate) struct Known<'s> {
-    pub(crate) set: &'s Set,
+pub(crate) struct Index<'s> {
+    pub(crate) set: &'s Manifests,
     /// The targets that define a kind, by its group and name; none of them where it is known beside.
     defined: HashMap<(&'s str, &'s str), Vec<usize>>,
     /// The namespaces of objects, by cluster, kind and name. Of core kinds only.
@@ -77,9 +77,9 @@ const SECRET_GROUPS: &[&str] =
 /// The groups of Kubernetes itself whose names look like those of custom resources.
 const OWN_SUFFIX: &str = ".k8s.io";
 
-impl<'s> Known<'s> {
-    pub(crate) fn of(set: &'s Set) -> Self {
-        let mut known = Self {
+impl<'s> Index<'s> {
+    pub(crate) fn of(set: &'s Manifests) -> Self {
+        let mut index = Self {
             set,
             defined: HashMap::new(),
             named: HashMap::new(),
@@ -88,32 +88,32 @@ impl<'s> Known<'s> {
             secret_words: HashMap::new(),
         };
         for definition in &set.definitions {
-            known.defined.entry(kind_defined_by(definition)).or_default();
+            index.defined.entry(kind_defined_by(definition)).or_default();
         }
         for (at, target) in set.targets.iter().enumerate() {
             for object in &target.objects {
-                known.take(at, target.realm(), object);
+                index.take(at, target.cluster(), object);
             }
         }
-        known
+        index
     }
 
-    fn take(&mut self, target: usize, realm: &'s str, object: &'s Object) {
+    fn take(&mut self, target: usize, cluster: &'s str, object: &'s Object) {
         if object.is_crd() {
             self.defined.entry(kind_defined_by(object)).or_default().push(target);
             return;
         }
         if object.group().is_empty() {
-            let key = (realm, object.kind(), object.name());
+            let key = (cluster, object.kind(), object.name());
             self.named.entry(key).or_default().push(object.namespace());
         }
-        let words = self.words.entry(realm).or_default();
+        let words = self.words.entry(cluster).or_default();
         if is_custom(object.group()) {
             match role(object) {
                 Role::Passive => {}
-                Role::Secrets => add_words(object.node(), self.secret_words.entry(realm).or_default()),
+                Role::Secrets => add_words(object.node(), self.secret_words.entry(cluster).or_default()),
                 Role::Operator => {
-                    self.custom.entry(realm).or_default().insert(object.name());
+                    self.custom.entry(cluster).or_default().insert(object.name());
                     add_words(object.node(), words);
                 }
             }
@@ -154,21 +154,22 @@ impl<'s> Known<'s> {
     }
 
     /// Whether there is an object of a core kind. One without a namespace is in that of the release, whichever it is.
-    pub(crate) fn has(&self, realm: &str, kind: &str, namespace: &str, name: &str) -> bool {
-        let found = self.named.get(&(realm, kind, name));
+    pub(crate) fn has(&self, cluster: &str, kind: &str, namespace: &str, name: &str) -> bool {
+        let found = self.named.get(&(cluster, kind, name));
         let is_it = |of: &&str| namespace.is_empty() || of.is_empty() || *of == namespace;
         found.is_some_and(|namespaces| namespaces.iter().any(is_it))
     }
 
     /// Whether a program of the cluster is told a name, so that it may make what has it.
-    pub(crate) fn mentions(&self, realm: &str, kind: &str, name: &str) -> bool {
-        let has = |words: &HashMap<&str, HashSet<&str>>| words.get(realm).is_some_and(|it| it.contains(name));
+    pub(crate) fn mentions(&self, cluster: &str, kind: &str, name: &str) -> bool {
+        let has =
+            |words: &HashMap<&str, HashSet<&str>>| words.get(cluster).is_some_and(|it| it.contains(name));
         has(&self.words) || kind == "Secret" && has(&self.secret_words)
     }
 
     /// Whether a name has that of a custom resource at its beginning or end.
-    pub(crate) fn is_of_custom(&self, realm: &str, name: &str) -> bool {
-        let Some(custom) = self.custom.get(realm) else { return false };
+    pub(crate) fn is_of_custom(&self, cluster: &str, name: &str) -> bool {
+        let Some(custom) = self.custom.get(cluster) else { return false };
         let mut parts = name.match_indices(['-', '.']).flat_map(|(at, _)| [&name[..at], &name[at + 1..]]);
         custom.contains(name) || parts.any(|part| custom.contains(part))
     }
