@@ -9,7 +9,7 @@ use gotemplate::funcs::SPRIG;
 use gotemplate::{CallError, Context, Error, Function, Functions, Limits, Options, TemplateSet, Type, Value};
 use libfuzzer_sys::fuzz_target;
 
-/// What a chart's functions add to the language.
+/// Functions that a chart adds to the language.
 const HOST: &[Function] = &[
     Function::new("include", &[Type::String, Type::Any], include),
     Function::new("tpl", &[Type::String, Type::Any], tpl),

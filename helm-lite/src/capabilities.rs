@@ -1,4 +1,4 @@
-//! What the cluster that is rendered for can do: its version and the API versions that it knows.
+//! The capabilities of the target cluster: its version and its API versions.
 //!
 //! There is no cluster to ask, so both are what Helm 4.3.1 takes for granted, or what the user says.
 
@@ -30,7 +30,7 @@ impl Default for KubeVersion {
 }
 
 impl KubeVersion {
-    /// What a generation of Helm takes for granted: that of the libraries it is built with.
+    /// Returns what a generation of Helm takes for granted: that of the libraries it is built with.
     #[must_use]
     pub fn known_to(version: HelmVersion) -> Self {
         match version {

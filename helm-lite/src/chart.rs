@@ -34,7 +34,7 @@ impl File {
         Self { name: name.into(), data: data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).into() }
     }
 
-    /// Whether it holds custom resource definitions, which are installed before everything else.
+    /// Returns true if it holds custom resource definitions, which are installed before everything else.
     #[must_use]
     pub fn is_crd(&self) -> bool {
         self.name.starts_with("crds/")
@@ -51,7 +51,7 @@ impl File {
 /// A chart that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Chart {
-    /// What `Chart.yaml` says.
+    /// The content of `Chart.yaml`.
     pub metadata: Metadata,
     /// `values.yaml`, empty where there is none.
     pub values: Table,
@@ -65,13 +65,13 @@ pub struct Chart {
     pub files: Vec<File>,
     /// The charts in `charts/`, before conditions and tags are applied.
     pub dependencies: Vec<Chart>,
-    /// What `Chart.lock` says, or `requirements.lock`.
+    /// The content of `Chart.lock` or `requirements.lock`.
     pub lock: Option<Lock>,
     /// The texts behind the spans of its metadata and values, without those of its dependencies.
     pub sources: Sources,
 }
 
-/// What `Chart.yaml` says.
+/// The content of `Chart.yaml`.
 #[derive(Clone, Debug, Default)]
 pub struct Metadata {
     /// The file as written, for `.Chart`.
@@ -88,7 +88,7 @@ pub struct Metadata {
     pub kind: String,
     /// The constraint on Kubernetes' version.
     pub kube_version: String,
-    /// Whether it is deprecated.
+    /// True if it is deprecated.
     pub deprecated: bool,
     /// The dependencies that it declares, from here or from `requirements.yaml`.
     pub dependencies: Vec<Dependency>,
@@ -101,7 +101,7 @@ pub struct Dependency {
     pub name: String,
     /// The versions that fit.
     pub version: String,
-    /// Where it comes from.
+    /// The URL of its repository.
     pub repository: String,
     /// Paths of values, comma-separated, of which the first that is a boolean decides whether it is enabled.
     pub condition: String,
@@ -109,8 +109,8 @@ pub struct Dependency {
     pub tags: Vec<String>,
     /// The name it goes by here.
     pub alias: String,
-    /// What of its values becomes the parent's: as written, or a mapping of `child` and `parent` once they are imported.
+    /// The values that the parent imports: as written, or a mapping of `child` and `parent` once they are imported.
     pub import_values: Vec<Node>,
-    /// Whether it was looked at and found to be enabled.
+    /// True if it was looked at and found to be enabled.
     pub enabled: bool,
 }

@@ -22,7 +22,7 @@ pub struct Cluster(HashMap<(String, String), Objects>);
 /// all of them.
 type Objects = BTreeMap<(String, String), Node>;
 
-/// What a list of objects says for those of its items that do not say it themselves.
+/// The defaults of a list for items without their own.
 #[derive(Clone, Copy, Default)]
 struct Defaults<'d> {
     api_version: &'d str,
@@ -87,7 +87,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// What a cluster answers: an object, a list where no name is given, or an empty map.
+    /// Returns what a cluster answers: an object, a list where no name is given, or an empty map.
     pub(crate) fn lookup(&self, api_version: &str, kind: &str, namespace: &str, name: &str) -> Value {
         let objects = self.0.get(&(api_version.to_owned(), kind.to_owned()));
         if name.is_empty() {

@@ -21,7 +21,7 @@ use crate::warning::{Code, Warning};
 /// Processes the dependencies of a chart and of the charts in it.
 ///
 /// # Errors
-/// When the section of a sub-chart is no mapping.
+/// If the section of a sub-chart is no mapping.
 pub fn process_dependencies(
     chart: &mut Chart,
     user: &UserValues,
@@ -75,7 +75,7 @@ impl Processing<'_> {
         Ok(())
     }
 
-    /// What the first of a dependency's conditions that is a boolean says.
+    /// Returns what the first of a dependency's conditions that is a boolean says.
     fn by_condition(&mut self, dependency: &Dependency, values: &Live, path: &str) -> Option<bool> {
         for condition in dependency.condition.trim().split(',').filter(|condition| !condition.is_empty()) {
             let path = format!("{path}{condition}");
@@ -93,7 +93,7 @@ impl Processing<'_> {
         None
     }
 
-    /// What a dependency's tags say: yes, unless all that are set are false.
+    /// Returns what a dependency's tags say: yes, unless all that are set are false.
     fn by_tags(&mut self, dependency: &Dependency, values: &Live) -> bool {
         let Some(tags) = values.table("tags") else { return true };
         let (mut has_true, mut has_false) = (false, false);
@@ -150,7 +150,7 @@ impl Processing<'_> {
     }
 }
 
-/// Whether a chart has a list of dependencies, were it an empty one. Where there is none Helm looks no deeper.
+/// Returns true if a chart has a list of dependencies, were it an empty one. Where there is none Helm looks no deeper.
 fn declares_dependencies(chart: &Chart) -> bool {
     chart.metadata.declares_dependencies()
 }

@@ -62,7 +62,7 @@ impl<'t> Json<'t> {
         self.nodes[node.0 as usize].parent
     }
 
-    /// Where a value is written; that of a member begins at its key.
+    /// Returns where a value is written; that of a member begins at its key.
     pub(crate) fn place(&self, node: NodeId) -> Range<u32> {
         self.nodes[node.0 as usize].place.clone()
     }

@@ -23,7 +23,7 @@ use crate::sources::Sources;
 use crate::values::{self, Data, Table, UserValues};
 use crate::version::HelmVersion;
 
-/// How bad it is.
+/// The severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Good to know.
@@ -37,15 +37,15 @@ pub enum Severity {
 /// Something that a linter has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// The file or folder in the chart, or the chart's own.
     pub path: String,
-    /// What it is.
+    /// The message.
     pub text: String,
 }
 
-/// What stands in a chart's folder under some name.
+/// An entry of a chart's directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
@@ -221,7 +221,7 @@ impl Linter<'_> {
     }
 }
 
-/// Whether all CRDs of a chart and of those in it could be read.
+/// Returns true if all CRDs of a chart and of those in it could be read.
 fn crds_of(chart: &Chart, files: &mut Files<'_>) -> bool {
     chart.files.iter().filter(|file| file.is_crd()).all(|file| files.crds(&file.name, &file.text()))
         && chart.dependencies.iter().all(|dependency| crds_of(dependency, files))
@@ -245,7 +245,7 @@ mod tests {
 
     const CHART: &str = "apiVersion: v2\nname: c\nversion: 1.0.0\nicon: https://example.com/c.png\n";
 
-    /// What is said of a chart with one template.
+    /// Returns what is said of a chart with one template.
     fn said(chart_file: &str, values: &str, schema: Option<&str>, template: &str, user: &str) -> Vec<String> {
         let mut files = vec![
             File::new("Chart.yaml", chart_file.as_bytes()),

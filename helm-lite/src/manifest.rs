@@ -21,7 +21,7 @@ use crate::version::HelmVersion;
 pub struct Rendered {
     /// The chart's path and the file's: `web/templates/service.yaml`.
     pub path: String,
-    /// What the template wrote.
+    /// The text that the template wrote.
     pub text: String,
     /// Which part of the template wrote which part of it.
     pub(crate) writer: Option<Arc<Writer>>,
@@ -33,7 +33,7 @@ impl Rendered {
         Self { path: path.into(), text: text.into(), writer: None }
     }
 
-    /// Where in the file a document begins whose text is a part of the file's.
+    /// Returns where in the file a document begins whose text is a part of the file's.
     fn offset_of(&self, document: &str) -> usize {
         (document.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
@@ -61,14 +61,14 @@ pub struct Hook {
     pub events: Vec<&'static str>,
 }
 
-/// What a chart renders to.
+/// The rendered manifests of a chart.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
     /// The release's documents, in the order of installation.
     pub manifests: Vec<Manifest>,
     /// Its hooks, in the same order of kinds.
     pub hooks: Vec<Hook>,
-    /// What `helm.sh/hook` says in documents that were dropped because one of its words is unknown.
+    /// The values of `helm.sh/hook` in documents that were dropped because of an unknown event.
     pub unknown_hooks: Vec<(String, String)>,
 }
 
@@ -134,7 +134,7 @@ const INSTALL_ORDER: &[&str] = &[
 const NEW_IN_HELM_4: usize = 2;
 
 impl Hook {
-    /// Whether it is a test, which `--skip-tests` leaves out.
+    /// Returns true if it is a test, which `--skip-tests` leaves out.
     #[must_use]
     pub fn is_test(&self) -> bool {
         self.events.contains(&"test")
@@ -178,7 +178,7 @@ pub fn unsorted(mut files: Vec<Rendered>) -> Manifests {
 }
 
 /// Cuts a text as Helm does: at `---` at the start of a line, whatever follows it and wherever it stands.
-/// What is blank is dropped, and so are blanks before a document.
+/// Splits a text into documents; blank ones and leading blanks are dropped.
 #[must_use]
 pub fn split(text: &str) -> Vec<&str> {
     let text = text.trim_start_matches(is_space);
@@ -230,7 +230,7 @@ fn split_trimmed(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// What Go calls a space, which is what Unicode calls white space.
+/// Returns what Go calls a space, which is what Unicode calls white space.
 fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
@@ -255,7 +255,7 @@ fn place(text: &str, file: &Rendered, sorted: &mut Manifests) -> Result<(), Erro
     Ok(())
 }
 
-/// What Helm reads of a document.
+/// The fields of a document that Helm reads.
 struct Head {
     kind: String,
     hook: Option<String>,
@@ -350,7 +350,7 @@ mod tests {
         Rendered::new(path, text)
     }
 
-    /// What Helm prints as documents of such texts.
+    /// Expected values: what Helm prints as documents of such texts.
     #[test]
     fn texts_are_cut_at_dashes_at_the_start_of_a_line() {
         for (text, documents) in [

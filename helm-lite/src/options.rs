@@ -1,4 +1,4 @@
-//! What a rendering is told beside the chart and its values.
+//! The options of a rendering.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Options<'a> {
     pub release_name: String,
     /// `.Release.Namespace`.
     pub namespace: String,
-    /// Whether it is an upgrade and not an installation.
+    /// True if it is an upgrade and not an installation.
     pub is_upgrade: bool,
     /// `.Release.Revision`.
     pub revision: i64,
@@ -24,11 +24,11 @@ pub struct Options<'a> {
     pub version: HelmVersion,
     /// `.Capabilities.KubeVersion`.
     pub kube_version: KubeVersion,
-    /// What `.Capabilities.APIVersions` has beside the versions that Kubernetes itself knows.
+    /// The entries of `.Capabilities.APIVersions` besides those of Kubernetes itself.
     pub api_versions: Vec<String>,
-    /// Whether `required` and `fail` let templates go on, as for a linter.
+    /// True if `required` and `fail` let templates go on, as for a linter.
     pub lint: bool,
-    /// Whether a value that does not exist is an error.
+    /// True if a value that does not exist is an error.
     pub strict: bool,
     /// The time that it is.
     pub now: Now,
@@ -40,7 +40,7 @@ pub struct Options<'a> {
     pub cluster: Option<Arc<Cluster>>,
     /// When to give up, for each template.
     pub limits: Limits,
-    /// What the user gave: messages about values that are not set say where they were looked for.
+    /// The user's values: messages about missing values name the files that were searched.
     pub user: Option<&'a UserValues>,
 }
 

@@ -7,12 +7,12 @@ use yamltree::{Location, Span};
 
 use crate::sources::Sources;
 
-/// What wrote a rendered file.
+/// The writer of a rendered file.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     pub(crate) template: Arc<[u8]>,
     pub(crate) marks: Marks,
-    /// Where in the file something was taken out that the template wrote, and how long each of it was.
+    /// The offsets of text that was removed from the template's output, and the length of each.
     pub(crate) removed: (Vec<usize>, usize),
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Writer {
 #[derive(Clone, Debug)]
 pub struct Origin {
     writer: Arc<Writer>,
-    /// Where in the rendered file the document begins.
+    /// The offset of the document in the rendered file.
     start: usize,
 }
 

@@ -9,7 +9,7 @@ use crate::funcs;
 /// Executes the text of `--name-template`, which has the functions of charts and no data.
 ///
 /// # Errors
-/// When it is no template, or cannot be executed.
+/// If it is no template, or cannot be executed.
 pub fn release_name(text: &str, options: &gotemplate::Options<'_>) -> Result<String> {
     let mut set = TemplateSet::new("name-template", funcs::functions());
     let failed = |error: gotemplate::Error| Error::invalid(error.to_string());

@@ -25,12 +25,12 @@ use crate::origin::{self, Writer};
 use crate::version::HelmVersion;
 use crate::warning::Warning;
 
-/// What a chart's templates wrote.
+/// The output of a chart's templates.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// The files, in the order in which they were executed, with those called `NOTES.txt`.
     pub files: Vec<Rendered>,
-    /// What is surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -41,7 +41,7 @@ const SET_NAME: &str = "gotpl";
 /// coalesced ones, as their `to_map` gives them; templates may change them.
 ///
 /// # Errors
-/// When a file is no template, or one cannot be executed with these values.
+/// If a file is no template, or one cannot be executed with these values.
 pub fn render(chart: &Chart, values: &Map, options: &Options<'_>) -> Result<Output> {
     let plan = Plan::new(chart, values, options);
     let mut set = TemplateSet::new(SET_NAME, funcs::functions());
@@ -60,7 +60,7 @@ struct Plan<'c> {
 struct Template<'c> {
     path: String,
     file: &'c File,
-    /// What `.` is; the templates of a chart share it.
+    /// The value of `.`; the templates of a chart share it.
     scope: Map,
     /// The folder of the chart's templates.
     base: String,
@@ -163,7 +163,7 @@ impl<'c> Plan<'c> {
         Ok(Output { files, warnings })
     }
 
-    /// Where what Go shows of a template begins: it counts the place of a chain of fields from the second on.
+    /// Returns where what Go shows of a template begins: it counts the place of a chain of fields from the second on.
     fn start_of(&self, path: &str, offset: usize, shown: &str) -> Option<usize> {
         let data = &self.templates.get(path)?.file.data;
         let from = offset.saturating_sub(shown.len());
@@ -189,7 +189,7 @@ impl Template<'_> {
     }
 }
 
-/// What all charts see alike.
+/// The values that all charts share.
 struct Globals {
     release: Value,
     capabilities: Value,
@@ -206,7 +206,7 @@ fn section(values: &Map, name: &str) -> Map {
     found.unwrap_or_else(|| objects::values(&Map::new::<&str>([])))
 }
 
-/// Whether a file is there only for what it defines.
+/// Returns true if a file is there only for what it defines.
 fn is_partial(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
 }
@@ -220,7 +220,7 @@ mod tests {
     /// Builds without optimisations need much.
     const STACK: usize = 512 << 20;
 
-    /// What a chart of these files renders to: each file's path and text, or Helm's words.
+    /// Returns what a chart of these files renders to: each file's path and text, or Helm's words.
     fn attempt(files: &[(&str, &str)]) -> Result<Vec<(String, String)>, String> {
         let mut files: Vec<File> =
             files.iter().map(|(name, text)| File::new(*name, text.as_bytes())).collect();

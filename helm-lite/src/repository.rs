@@ -25,7 +25,7 @@ pub struct Index {
 pub struct IndexedChart {
     /// The version as written.
     pub version: String,
-    /// Where its archive is, relative to the repository or in full; the first is preferred.
+    /// The URLs of its archive, relative or absolute; the first is preferred.
     pub urls: Vec<String>,
     /// The archive's SHA-256 in hexadecimal, with or without `sha256:` before it; empty where it is not told.
     pub digest: String,
@@ -106,7 +106,7 @@ fn root(bytes: &[u8]) -> Result<Node, String> {
 mod tests {
     use super::*;
 
-    /// What `helm` 4.3.1 says of the same files, up to where it goes into Go's types.
+    /// Expected values: what `helm` 4.3.1 says of the same files, up to where it goes into Go's types.
     #[test]
     fn what_is_no_index_is_refused() {
         for (text, message) in [

@@ -48,7 +48,7 @@ pub fn validate_values(
     if report.text.is_empty() { Ok(()) } else { Err(report.error(chart, user)) }
 }
 
-/// What is wrong with values by one schema, in Helm's words.
+/// Returns what is wrong with values by one schema, in Helm's words.
 pub(crate) fn violations(schema: &[u8], values: &Table) -> Option<String> {
     match validate_one(schema, values, &mut Vec::new()) {
         Ok(()) => None,
@@ -60,14 +60,14 @@ pub(crate) fn violations(schema: &[u8], values: &Table) -> Option<String> {
     }
 }
 
-/// What is wrong with the values of charts.
+/// The violations in the values of charts.
 struct Report {
     text: String,
     kind: ErrorKind,
     found: Vec<(String, Where)>,
 }
 
-/// Where something is wrong.
+/// The location of a violation.
 enum Where {
     /// With a value.
     Value(Span),
@@ -134,7 +134,7 @@ impl Report {
     }
 }
 
-/// Where the value at a path was set, or the innermost one around it that was.
+/// Returns where the value at a path was set, or the innermost one around it that was.
 fn span(values: &Table, path: &[String]) -> Span {
     let mut found = Span::NONE;
     let mut at = Some(Data::Table(values.clone()));
@@ -207,7 +207,7 @@ fn check_doubtful(registry: &Registry<'_>, root: NodeId) -> Result<(), Fault> {
     Err(Fault { message, node: Some(*doubtful) })
 }
 
-/// What Go says of a text that is no JSON.
+/// Returns what Go says of a text that is no JSON.
 fn json_fault(text: &str) -> String {
     match gotemplate::json::decode(text.as_bytes()) {
         _ if text.trim_ascii().is_empty() => "EOF".to_owned(),

@@ -1,4 +1,4 @@
-//! What a chart says of itself, as `helm show` prints it.
+//! The content of a chart, as `helm show` prints it.
 //!
 //! In: a chart. Out: one text for each of its parts. Metadata is printed as Helm understood it and not as it is
 //! written; values, the README and CRDs are the bytes of their files.

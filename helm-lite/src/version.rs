@@ -1,4 +1,4 @@
-//! Whose behaviour counts.
+//! The emulated Helm version.
 
 /// The generation of Helm to render as, where the two differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What is not wrong but surely not meant, each with a stable code.
+//! Warnings, each with a stable code.
 
 diagnostic::warning_codes! {
     /// `lookup` found nothing because there is no cluster to ask.

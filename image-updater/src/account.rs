@@ -1,4 +1,4 @@
-//! Who we are at a git server and its forge: an account, a token, or a GitHub App.
+//! The identity at a git server and its forge: an account, a token, or a GitHub App.
 //!
 //! In: where secrets are kept. Out: what is shown to the server. Secrets are read when they are needed, and no message has
 //! what is in them. An App's token is asked for once for all who want it, and again before it is of no more use.
@@ -15,10 +15,10 @@ use crate::config::Credentials;
 use crate::forge::{App, AppToken, Settings};
 use crate::input;
 
-/// Who asks for no user by name: servers that take tokens take any.
+/// User name for tokens: servers that accept tokens accept any.
 pub(crate) const TOKEN_USER: &str = "x-access-token";
 
-/// How long a token must be good for yet: longer than a round takes.
+/// Time a token must be good for yet: longer than a round takes.
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 
 /// A user and a password, or a token in the place of one.
@@ -29,10 +29,10 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// What is kept in a place.
+    /// Returns what is kept in a place.
     ///
     /// # Errors
-    /// Where it holds none.
+    /// If it holds none.
     pub(crate) fn read(credentials: &Credentials) -> Result<Self> {
         let (place, text) = secret(credentials, "the credentials for git")?;
         let (user, password) = text.split_once(':').unwrap_or((TOKEN_USER, &text));
@@ -50,9 +50,9 @@ impl Account {
 pub struct GithubApp {
     /// Its number, or its client id.
     pub id: String,
-    /// Where it is installed.
+    /// The installation id.
     pub installation: u64,
-    /// Where its private key is kept.
+    /// The credentials source of its private key.
     pub private_key: Credentials,
     /// The address of GitHub's API, where that is not as usual.
     pub api: Option<String>,
@@ -66,10 +66,10 @@ impl GithubApp {
         Self { id, installation, private_key, api, tokens: AppTokens::default() }
     }
 
-    /// What git and the forge are shown.
+    /// Returns what git and the forge are shown.
     ///
     /// # Errors
-    /// Where its key cannot be had, or GitHub gives no token for it.
+    /// If its key cannot be had, or GitHub gives no token for it.
     pub(crate) fn account(
         &self,
         url: &str,
@@ -88,7 +88,7 @@ impl GithubApp {
 pub(crate) struct AppKey {
     /// The App's number, or its client id.
     pub(crate) id: String,
-    /// Where it is installed.
+    /// The installation id.
     pub(crate) installation: u64,
     /// Its private key.
     pub(crate) key: Secret<String>,
@@ -101,10 +101,10 @@ pub(crate) struct AppKey {
 pub(crate) struct AppTokens(Mutex<HashMap<[u8; 32], AppToken>>);
 
 impl AppTokens {
-    /// What git and the forge are shown for an App.
+    /// Returns what git and the forge are shown for an App.
     ///
     /// # Errors
-    /// Where its key cannot be used, or GitHub gives no token for it.
+    /// If its key cannot be used, or GitHub gives no token for it.
     pub(crate) fn account(
         &self,
         key: &AppKey,
@@ -150,7 +150,7 @@ impl AppKey {
 /// The token of a forge that is kept in a place.
 ///
 /// # Errors
-/// Where it holds none.
+/// If it holds none.
 pub(crate) fn token(place: &Credentials) -> Result<String> {
     let (place, text) = secret(place, "the token of the forge")?;
     if text.is_empty() {
@@ -161,7 +161,7 @@ pub(crate) fn token(place: &Credentials) -> Result<String> {
     Ok(text)
 }
 
-/// What is kept in a place, and what the place is called.
+/// Reads a secret; returns it with the name of its source.
 fn secret(credentials: &Credentials, what: &str) -> Result<(String, String)> {
     let missing =
         |place: &str, why: &str| Error::invalid(format!("cannot read {what} from `{place}`: {why}"));

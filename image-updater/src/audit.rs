@@ -32,7 +32,7 @@ struct Line<'l> {
     new: String,
     digest: Option<&'l str>,
     files: Vec<&'l str>,
-    /// Where the change is in no Application of the cluster itself.
+    /// The commit; `None` if the change is in an Application of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ impl AuditLog {
     /// Opens a log, which is made where there is none.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let opened = OpenOptions::new().append(true).create(true).open(path);
         let file = opened.map_err(|error| Error::io("write", path, &error))?;
@@ -54,7 +54,7 @@ impl AuditLog {
     /// Notes what a server has taken.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn note(&mut self, delivered: &Delivered, time: Timestamp) -> Result<()> {
         if delivered.written.is_empty() {
             return Ok(());

@@ -1,5 +1,4 @@
-//! What a round decided and edited: the facts that commit messages, branch names and pull requests are made of. Plain
-//! data, filled by whoever plans a round.
+//! The changes that a reconcile decided and edited: the data of commit messages, branch names and pull requests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,17 +13,17 @@ const CREATED: &str = "org.opencontainers.image.created";
 pub struct Change {
     /// The image with its registry, without a tag: `ghcr.io/org/app`.
     pub image: String,
-    /// What the configuration calls it, where it does.
+    /// The alias in the configuration, if any.
     pub alias: Option<String>,
-    /// Whose image it is, where the configuration knows applications.
+    /// The Application of the image, if known.
     pub application: Option<Named>,
-    /// What was set before.
+    /// The old version.
     pub old: Version,
-    /// What is set now.
+    /// The new version.
     pub new: Version,
-    /// Where it was set.
+    /// The edited files.
     pub edits: Vec<Edit>,
-    /// What was decided and why, in a sentence.
+    /// The reason of the decision.
     pub reason: String,
 }
 
@@ -52,7 +51,7 @@ pub struct Edit {
     pub old: String,
     /// The value that is there now.
     pub new: String,
-    /// What asked for it: for a marker of Flux `namespace:policy[:part]`, otherwise empty.
+    /// The setter: for a Flux marker `namespace:policy[:part]`, otherwise empty.
     pub setter: String,
 }
 
@@ -88,7 +87,7 @@ impl fmt::Display for Named {
 }
 
 impl Change {
-    /// What it is found by among the changes of a round.
+    /// Returns what it is found by among the changes of a round.
     pub(crate) fn key(&self) -> (&str, Option<&str>, Option<&Named>) {
         (&self.image, self.alias.as_deref(), self.application.as_ref())
     }
@@ -113,7 +112,7 @@ impl Version {
         Self { tag: Some(tag.to_owned()), ..Self::default() }
     }
 
-    /// What tells it from others: the digest, or else the tag, or nothing.
+    /// Returns what tells it from others: the digest, or else the tag, or nothing.
     #[must_use]
     pub fn identifier(&self) -> &str {
         self.digest.as_deref().or(self.tag.as_deref()).unwrap_or_default()

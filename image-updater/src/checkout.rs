@@ -16,7 +16,7 @@ use crate::work::Delivery;
 /// A work tree with where it comes from.
 #[derive(Debug)]
 pub(crate) struct Checkout {
-    /// Where its files are.
+    /// The root directory of the checkout.
     pub(crate) root: PathBuf,
     /// The folder that was asked about, from there, with a slash behind it unless it is the root itself.
     pub(crate) prefix: String,
@@ -26,7 +26,7 @@ impl Checkout {
     /// The work tree that a folder is in.
     ///
     /// # Errors
-    /// Where it is in none.
+    /// If it is in none.
     pub(crate) fn around(folder: &Path) -> Result<Self> {
         let ask = |what: &str| line(&git(folder, &["rev-parse", what])?);
         let Some(root) = ask("--show-toplevel")?.filter(|root| !root.is_empty()) else {
@@ -39,7 +39,7 @@ impl Checkout {
     /// The address of `origin`; a path on this machine as one with `file://`.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub(crate) fn origin(&self) -> Result<String> {
         let address = line(&git(&self.root, &["config", "--get", "remote.origin.url"])?)?;
         let address = address.ok_or_else(|| {
@@ -53,7 +53,7 @@ impl Checkout {
     /// The branch that is checked out.
     ///
     /// # Errors
-    /// Where none is.
+    /// If none is.
     pub(crate) fn branch(&self) -> Result<String> {
         line(&git(&self.root, &["symbolic-ref", "--quiet", "--short", "HEAD"])?)?.ok_or_else(|| {
             Error::invalid("no branch is checked out to push to")
@@ -65,7 +65,7 @@ impl Checkout {
 /// Commits the files of a plan, whose paths are from the folder, and nothing else that is changed or staged there.
 ///
 /// # Errors
-/// What git says.
+/// If git fails, with its message.
 pub(crate) fn commit(folder: &Path, plan: &Plan, delivery: &Delivery) -> Result<()> {
     let mut changes: Vec<Change> = plan.changes().cloned().collect();
     // Who reads them back knows paths from the root, wherever the commit is made.
@@ -96,7 +96,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<Output> {
     output.map_err(|error| Error::new(ErrorKind::Environment, format!("`git` cannot be run: {error}")))
 }
 
-/// What it printed, where it has an answer.
+/// Returns what it printed, where it has an answer.
 fn line(output: &Output) -> Result<Option<String>> {
     if !output.status.success() {
         return Ok(None);

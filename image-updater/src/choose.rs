@@ -3,8 +3,8 @@
 //! In: rules, tags, the tag that runs, the time. Out: a decision with a reason for every tag, or what is not known that
 //! it needs. The order of the tags does not matter.
 //!
-//! What only a registry knows of a tag is looked at last, from the best candidate on. Somebody who can ask is asked no
-//! further than to the first candidate that suits: nothing about those below it could change the decision.
+//! Registry data of a tag is checked last, from the best candidate down. The registry is asked only until the first
+//! candidate is accepted: nothing below it can change the decision.
 
 use diagnostic::Result;
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ pub struct Rules {
     allow_downgrade: bool,
 }
 
-/// What a tag is chosen for.
+/// The input of choosing a tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
     /// The image as it was named.
@@ -75,13 +75,13 @@ impl Rules {
         question.tag.filter(|_| self.policy.watches())
     }
 
-    /// Whether it matters when a tag was made.
+    /// Returns true if it matters when a tag was made.
     #[must_use]
     pub fn wants_age(&self) -> bool {
         self.filters.wants_age()
     }
 
-    /// Whether what was known of a tag earlier is enough to go by, though the tag may have moved since. So it is for the
+    /// Returns true if what was known of a tag earlier is enough to go by, though the tag may have moved since. So it is for the
     /// tag that runs, if it did suit: whatever it is now, no change comes of it. And so it is for one that still was too
     /// young: it has to wait, and is looked at anew before it is taken.
     pub(crate) fn may_stand(&self, question: &Question<'_>, tag: &Tag) -> bool {
@@ -154,7 +154,7 @@ pub(crate) fn choose<P: Policy>(mut policy: P, round: &Round<'_>) -> Result<Outc
     Ok(Outcome::Incomplete(sieve.gaps))
 }
 
-/// What became of tags so far.
+/// The candidates that remain.
 struct Sieve<'t, R> {
     kept: Vec<Ranked<'t, R>>,
     dropped: Vec<Verdict>,
@@ -184,7 +184,7 @@ impl<R> Sieve<'_, R> {
     }
 }
 
-/// Where the current tag stands. Nothing where it has no place in the order, or is gone and with it what is known of it.
+/// Returns where the current tag stands. Nothing where it has no place in the order, or is gone and with it what is known of it.
 fn bound<P: Policy>(policy: &P, running: &Running<'_>, round: &Round<'_>) -> Result<Option<P::Rank>, Gap> {
     let (Some(name), Some(value)) = (running.tag, running.value.clone()) else { return Ok(None) };
     if policy.looks_at(name).is_err() {
@@ -267,7 +267,7 @@ impl<P: Policy> Judge<'_, P> {
         Ok(sieve)
     }
 
-    /// Whether a tag suits, with what an inquiry finds out about it; what is lacking twice cannot be had.
+    /// Returns whether a tag suits, with what an inquiry finds out about it; what is lacking twice cannot be had.
     fn suits_by<'t>(
         &self,
         tag: &'t Tag,

@@ -64,7 +64,7 @@ impl BatchPlanner<'_> {
 /// The message of a commit, without trailers.
 ///
 /// # Errors
-/// Where its template cannot be executed with these changes.
+/// If its template cannot be executed with these changes.
 pub(crate) fn message(delivery: &Delivery, name: &str, changes: &[Change]) -> Result<String> {
     match (&delivery.message, delivery.words) {
         (Some(text), _) => rendered(delivery, "message", text, name, changes),
@@ -76,7 +76,7 @@ pub(crate) fn message(delivery: &Delivery, name: &str, changes: &[Change]) -> Re
 /// The title of a request: that of its template, or the message.
 ///
 /// # Errors
-/// Where its template cannot be executed with these changes.
+/// If its template cannot be executed with these changes.
 pub(crate) fn heading(
     delivery: &Delivery,
     title: Option<&str>,
@@ -89,7 +89,7 @@ pub(crate) fn heading(
     }
 }
 
-/// What templates are told, with what the configuration hands to them.
+/// Returns what templates are told, with what the configuration hands to them.
 pub(crate) fn subject<'s>(delivery: &'s Delivery, name: &'s str, changes: &'s [Change]) -> Subject<'s> {
     Subject { name, changes, automation: delivery.automation.as_ref(), values: &delivery.values }
 }

@@ -1,4 +1,4 @@
-//! How a tag is to be chosen, as a person writes it in flags or in a file. Nothing here is checked but single values.
+//! The criteria for choosing a tag, as flags or a file define them. Only single values are checked.
 
 use diagnostic::{Error, Result};
 use std::cmp::Ordering;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use jiff::SignedDuration;
 use oci_registry::Platform;
 
-/// What a person asks for.
+/// The criteria of a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criteria {
     /// The policy, by its name.
@@ -37,13 +37,13 @@ pub struct Criteria {
     pub ignore_tags: Vec<TagPattern>,
     /// An expression that tags match.
     pub filter_tags: Option<String>,
-    /// What of a match is put in order.
+    /// The part of the match that is ordered.
     pub extract: Option<String>,
-    /// How long a tag must have been there.
+    /// Time a tag must have been there.
     pub min_age: Option<Age>,
     /// Platforms that must all be there.
     pub platforms: Vec<Platform>,
-    /// Whether a lower tag than the current one may be chosen.
+    /// True if a lower tag than the current one may be chosen.
     pub allow_downgrade: bool,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn as_in_files(error: Error) -> Error {
     })
 }
 
-/// What a file calls a flag.
+/// Returns what a file calls a flag.
 fn field(flag: &str) -> String {
     let mut words = flag.split('-');
     let first = words.next().unwrap_or_default().to_owned();
@@ -137,7 +137,7 @@ pub enum TagPattern {
     Expression(String),
 }
 
-/// What stands before an expression where a glob might stand; no tag has a colon.
+/// Prefix of a regular expression in place of a glob; no tag contains a colon.
 pub(crate) const REGEXP: &str = "regexp:";
 
 impl TagPattern {
@@ -169,7 +169,7 @@ pub enum UpdateFrom {
     Versions(String),
 }
 
-/// What stands before a constraint where a glob might stand.
+/// Prefix of a version constraint in place of a glob.
 pub(crate) const SEMVER: &str = "semver:";
 
 impl UpdateFrom {
@@ -192,7 +192,7 @@ impl fmt::Display for UpdateFrom {
     }
 }
 
-/// How far from the current version a tag may be.
+/// Extent to which from the current version a tag may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Another patch version.

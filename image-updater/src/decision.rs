@@ -1,4 +1,4 @@
-//! What was decided about an image, and why: a verdict and a reason for every tag.
+//! A decision about an image: a verdict and a reason for every tag.
 
 use diagnostic::{Error, Result};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ const NAMED: usize = 5;
 /// Of so many rules it is said what they are against.
 const RULES: usize = 3;
 
-/// What came of choosing.
+/// The result of choosing.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A decision.
@@ -37,17 +37,17 @@ pub struct Decision {
     pub created: Option<Timestamp>,
     /// Every tag: the chosen one, those that might have been from the best on, and the dropped ones by name.
     pub decisions: Vec<Verdict>,
-    /// What is not wrong, but may not be meant.
+    /// Warnings.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
-/// What was decided about a tag.
+/// The decision about a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// The tag.
     pub tag: String,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Standing,
     /// The rule that decided: an option, or the order that the policy puts tags in.
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub struct Verdict {
     pub reason: String,
 }
 
-/// What became of a tag.
+/// The verdict on a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {

@@ -24,11 +24,11 @@ pub(crate) trait Planner {
     /// The commits to be, in order. It is asked again when the files have changed in between.
     ///
     /// # Errors
-    /// Where nothing can be planned at all. That of single images is in the plans.
+    /// If nothing can be planned at all. That of single images is in the plans.
     fn plan(&self, files: &dyn Files, is_held: &dyn Fn(&Change) -> bool) -> Result<Vec<Part>>;
 }
 
-/// What becomes one commit.
+/// The changes of one commit.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) plan: Plan,
@@ -36,7 +36,7 @@ pub(crate) struct Part {
     pub(crate) application: Option<String>,
 }
 
-/// How a repository is reached, and who commits to it.
+/// The access to a repository, and the author of commits.
 pub(crate) struct Server<'s> {
     pub(crate) remote: &'s Remote,
     /// The branch that is read; the server's own choice where absent.
@@ -46,11 +46,11 @@ pub(crate) struct Server<'s> {
     pub(crate) signer: Option<&'s dyn Sign>,
     /// For pull requests.
     pub(crate) forge: Option<&'s forge::Settings>,
-    /// What is passed before anything that others see. Whoever asked for the delivery says when it is over.
+    /// The guard that is passed before any visible change.
     pub(crate) gate: &'s Gate,
 }
 
-/// What came of it.
+/// The result of a delivery.
 #[derive(Debug)]
 pub(crate) struct Delivered {
     pub(crate) plan: Plan,
@@ -59,7 +59,7 @@ pub(crate) struct Delivered {
     /// The branch with the last of the commits; nothing where there was nothing to push, and for Applications of a cluster.
     pub(crate) pushed: Option<Tip>,
     pub(crate) commits: Vec<ObjectId>,
-    /// What a server has taken, image by image.
+    /// The accepted changes, by image.
     pub(crate) written: Vec<Written>,
     pub(crate) request: Option<Requested>,
 }
@@ -115,7 +115,7 @@ impl From<Error> for Failed {
     }
 }
 
-/// What became of a pull request.
+/// The result of a pull request.
 #[derive(Debug)]
 pub(crate) struct Requested {
     pub(crate) action: Action,
@@ -126,7 +126,7 @@ pub(crate) struct Requested {
 /// Plans on the branch's files, without a push.
 ///
 /// # Errors
-/// Where the repository cannot be read.
+/// If the repository cannot be read.
 pub(crate) fn preview(planner: &dyn Planner, delivery: &Delivery, server: &Server<'_>) -> Result<Plan> {
     let deliverer = Deliverer { planner, delivery, server };
     let tip = tip(server)?;
@@ -137,7 +137,7 @@ pub(crate) fn preview(planner: &dyn Planner, delivery: &Delivery, server: &Serve
 /// Plans, commits and pushes; and again where somebody else was faster.
 ///
 /// # Errors
-/// Where the repository cannot be read or written. That of single images is in the plan.
+/// If the repository cannot be read or written. That of single images is in the plan.
 pub(crate) fn deliver(
     planner: &dyn Planner,
     delivery: &Delivery,
@@ -172,7 +172,7 @@ pub(crate) fn deliver(
     }
 }
 
-/// What was to be pushed while nobody is let through any more.
+/// Returns the error of a push that the guard does not allow.
 fn held(error: &Error) -> Error {
     Error::new(diagnostic::ErrorKind::Unavailable, error.message())
 }
@@ -184,7 +184,7 @@ fn joined(parts: Vec<Part>) -> Plan {
 /// The branch that is read, as the server has it.
 ///
 /// # Errors
-/// Where it cannot be reached, or has no such branch.
+/// If it cannot be reached, or has no such branch.
 pub(crate) fn tip(server: &Server<'_>) -> Result<Tip> {
     let branch = server.branch.unwrap_or(gitremote::HEAD);
     let tips = server.mirror.fetch(server.remote, &[branch])?;
@@ -212,13 +212,13 @@ impl Deliverer<'_> {
         }
     }
 
-    /// What the repository is called where no application says more.
+    /// Returns what the repository is called where no application says more.
     fn name(&self) -> String {
         let url = self.server.remote.url.trim_end_matches('/').trim_end_matches(".git");
         url.rsplit(['/', ':']).next().unwrap_or_default().to_owned()
     }
 
-    /// What was pushed, and the branch that has the changes now.
+    /// Pushes and returns the branch with the changes.
     fn publish(&self, branch: Option<String>, waiting: &mut Waiting<'_>) -> Result<(Delivered, Tip), Failed> {
         let Server { remote, mirror, authorship, signer, .. } = *self.server;
         let target = Target {

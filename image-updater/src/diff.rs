@@ -1,11 +1,11 @@
-//! What an edit changes, as a unified diff.
+//! Prints an edit as a unified diff.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
-/// How many lines of a file are shown around those that change.
+/// Maximum number of lines of a file that are shown around those that change.
 const CONTEXT: usize = 3;
 
 /// The change of a file's text in the form that `patch` and `git apply` take.
@@ -62,7 +62,7 @@ impl Lines<'_> {
     }
 }
 
-/// Where lines are, counted from one; none are behind the line before them.
+/// Returns where lines are, counted from one; none are behind the line before them.
 fn extent(start: usize, end: usize) -> String {
     match end - start {
         0 => format!("{start},0"),

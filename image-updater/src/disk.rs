@@ -15,7 +15,7 @@ pub(crate) const MAX_FILE_LEN: u64 = 16 << 20;
 /// The file behind a path: itself, or what a link points to.
 ///
 /// # Errors
-/// When a link leads out of the root.
+/// If a link leads out of the root.
 pub(crate) fn locate(path: &Path, root: &Path) -> Result<PathBuf> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     if !is_link {
@@ -31,7 +31,7 @@ pub(crate) fn locate(path: &Path, root: &Path) -> Result<PathBuf> {
         .hint("name the file that it points to"))
 }
 
-/// Where a link at a path may lead: below the working folder, or below the folder of a file elsewhere.
+/// Returns where a link at a path may lead: below the working folder, or below the folder of a file elsewhere.
 pub(crate) fn root_of(path: &Path) -> &Path {
     let is_below = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
     match path.parent() {
@@ -43,15 +43,15 @@ pub(crate) fn root_of(path: &Path) -> &Path {
 /// The text of a file; `None` if there is none.
 ///
 /// # Errors
-/// When it cannot be read, is too long, or is not UTF-8.
+/// If it cannot be read, is too long, or is not UTF-8.
 pub(crate) fn read(path: &Path) -> Result<Option<String>> {
     bytes(path)?.map(|bytes| text(bytes, &path.display().to_string())).transpose()
 }
 
-/// What is in a file; `None` if there is none.
+/// Returns what is in a file; `None` if there is none.
 ///
 /// # Errors
-/// When it cannot be read, or is too long.
+/// If it cannot be read, or is too long.
 pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     let failed = |error: io::Error| Error::io("read", path, &error);
     let mut bytes = Vec::new();
@@ -69,10 +69,10 @@ pub(crate) fn bytes(path: &Path) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// What is in a file, as a text.
+/// Returns what is in a file, as a text.
 ///
 /// # Errors
-/// When it is not UTF-8.
+/// If it is not UTF-8.
 pub(crate) fn text(bytes: Vec<u8>, shown: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
@@ -88,7 +88,7 @@ pub(crate) fn text(bytes: Vec<u8>, shown: &str) -> Result<String> {
 /// Writes a file's text in the place of what it had; its permissions stay.
 ///
 /// # Errors
-/// What writing gives; then the file is as it was.
+/// If writing fails; then the file is as it was.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
     let temporary = beside(path);
     let written = (|| {

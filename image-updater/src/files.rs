@@ -7,24 +7,24 @@ use std::path::PathBuf;
 
 use crate::disk;
 
-/// How many files of a folder a pattern is held against.
+/// Maximum number of files of a folder a pattern that is held against.
 const MAX_FILES: usize = 100_000;
 
-/// How deep folders may lie within one another.
+/// Maximum depth to which folders may lie within one another.
 const MAX_DEPTH: usize = 64;
 
 /// Files by their paths.
 pub trait Files {
-    /// What is in a file; nothing where there is none.
+    /// Returns what is in a file; nothing where there is none.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>>;
 
     /// A file's text; nothing where there is none.
     ///
     /// # Errors
-    /// Where it cannot be read, or is not UTF-8.
+    /// If it cannot be read, or is not UTF-8.
     fn read(&self, path: &str) -> Result<Option<String>> {
         self.bytes(path)?.map(|bytes| disk::text(bytes, path)).transpose()
     }
@@ -32,11 +32,11 @@ pub trait Files {
     /// The paths that match a pattern, in order.
     ///
     /// # Errors
-    /// Where the files cannot be listed.
+    /// If the files cannot be listed.
     fn glob(&self, pattern: &str) -> Result<Vec<String>>;
 }
 
-/// Whether a path is a pattern for more than one.
+/// Returns true if a path is a pattern for more than one.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
@@ -71,7 +71,7 @@ impl Folder {
     /// Writes a file, whole or not at all.
     ///
     /// # Errors
-    /// Where it cannot be written, or a link leads out of the folder.
+    /// If it cannot be written, or a link leads out of the folder.
     pub fn write(&self, path: &str, text: &str) -> Result<()> {
         disk::replace(&self.locate(path)?, text)
     }

@@ -13,13 +13,13 @@ use crate::edit::{self, Outcome, Policy, Request, Source, Standing, Target};
 use crate::files::Files;
 use crate::report;
 
-/// How many files are looked at: a repository of more has no business being searched whole.
+/// Maximum number of files that are looked at: a repository of more has no business being searched whole.
 const MAX_FILES: usize = 100_000;
 
-/// How many folders lie within one another at most.
+/// Maximum number of folders lie within one another at most.
 const MAX_DEPTH: usize = 64;
 
-/// What becomes of a file.
+/// The edit of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     /// The file as it was named.
@@ -40,10 +40,10 @@ impl Edit {
     }
 }
 
-/// What becomes of a file that was named with its kind of target.
+/// Returns what becomes of a file that was named with its kind of target.
 ///
 /// # Errors
-/// When a place must not be edited.
+/// If a place must not be edited.
 pub(crate) fn edit_named(
     target: &Target,
     path: &str,
@@ -60,10 +60,10 @@ pub(crate) fn edit_named(
     Ok(Edit { path: path.to_owned(), file, kinds: vec![target.name], old, new, standing })
 }
 
-/// What becomes of the files that hold the image, in the order of their paths.
+/// Returns what becomes of the files that hold the image, in the order of their paths.
 ///
 /// # Errors
-/// When a place must not be edited, or there is none.
+/// If a place must not be edited, or there is none.
 pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>> {
     let named: Vec<PathBuf> =
         within.iter().map(|path| disk::locate(path, disk::root_of(path))).collect::<Result<_>>()?;
@@ -75,7 +75,7 @@ pub(crate) fn places(within: &[PathBuf], request: &Request) -> Result<Vec<Edit>>
 /// The same for files of a repository; the folders and files to look in are from its root, which is the empty path.
 ///
 /// # Errors
-/// When a place must not be edited, or there is none.
+/// If a place must not be edited, or there is none.
 pub(crate) fn places_of(files: &dyn Files, within: &[String], request: &Request) -> Result<Vec<Edit>> {
     let mut texts = Vec::new();
     for path in files.glob("**")? {
@@ -92,13 +92,13 @@ pub(crate) fn places_of(files: &dyn Files, within: &[String], request: &Request)
     edits_of(texts, request, within)
 }
 
-/// Whether a text has a marker, or the last part of the image's name, which every spelling has.
+/// Returns true if a text has a marker, or the last part of the image's name, which every spelling has.
 fn may_hold(text: &str, request: &Request) -> bool {
     let name = &request.version.name;
     text.contains(name.rsplit('/').next().unwrap_or(name)) || text.contains(edit::MARKER_KEY)
 }
 
-/// Whether a path is in a folder; all are in the root, which is the empty path.
+/// Returns true if a path is in a folder; all are in the root, which is the empty path.
 pub(crate) fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -121,7 +121,7 @@ fn edits_of(texts: Vec<Text>, request: &Request, within: &[String]) -> Result<Ve
 /// paths.
 ///
 /// # Errors
-/// When one cannot be read, or there are too many.
+/// If one cannot be read, or there are too many.
 pub(crate) fn texts(within: &[PathBuf], is_wanted: &dyn Fn(&Path, &str) -> bool) -> Result<Vec<Text>> {
     let mut search = Search { is_wanted, texts: Vec::new(), seen: 0 };
     for path in within {
@@ -204,7 +204,7 @@ fn policies(texts: &[Text], request: &Request) -> Vec<Policy> {
     policies
 }
 
-/// Whether a file is YAML by its name.
+/// Returns true if a file is YAML by its name.
 pub(crate) fn is_yaml(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name == "Kustomization" || name.ends_with(".yaml") || name.ends_with(".yml")

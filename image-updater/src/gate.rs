@@ -34,7 +34,7 @@ impl Hold {
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     wall: Arc<Wall>,
-    /// Whether somebody is through here; only changed while the wall's state is held.
+    /// True if somebody is through here; only changed while the wall's state is held.
     is_busy: AtomicBool,
 }
 
@@ -47,13 +47,13 @@ struct Wall {
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     is_stopped: bool,
-    /// What it may be held for.
+    /// The reasons that may hold it.
     doors: [Door; Hold::COUNT],
-    /// How many gates somebody is through.
+    /// Number of gates somebody is through.
     busy: usize,
 }
 
-/// What lets through, or does not.
+/// The state of the guard.
 #[derive(Clone, Copy, Debug, Default)]
 enum Door {
     #[default]
@@ -87,7 +87,7 @@ impl Gate {
     /// Goes through, if nobody wants to stop; who is through already stays so.
     ///
     /// # Errors
-    /// Where somebody wants to stop.
+    /// If somebody wants to stop.
     pub(crate) fn begin(&self) -> Result<()> {
         let mut state = self.lock();
         if self.is_busy.load(Ordering::Relaxed) {
@@ -104,11 +104,11 @@ impl Gate {
         Ok(())
     }
 
-    /// Whether who is through may still send what the others are to see. Who wants to stop waits for it; while it is held
+    /// Returns whether who is through may still send what the others are to see. Who wants to stop waits for it; while it is held
     /// others may be at the same.
     ///
     /// # Errors
-    /// Where it is held.
+    /// If it is held.
     pub(crate) fn confirm(&self) -> Result<()> {
         match self.lock().hold() {
             Some(hold) => Err(Error::new(ErrorKind::Environment, hold.why())),
@@ -146,12 +146,12 @@ impl Gate {
         self.set(why, Door::OpenUntil(end));
     }
 
-    /// Whether nobody is let through for now.
+    /// Returns true if nobody is let through for now.
     pub(crate) fn is_held(&self) -> bool {
         self.lock().hold().is_some()
     }
 
-    /// Whether nobody is let through for this.
+    /// Returns true if nobody is let through for this.
     pub(crate) fn is_held_for(&self, why: Hold) -> bool {
         self.lock().is_held_for(why)
     }
@@ -161,7 +161,7 @@ impl Gate {
         !self.wait(timeout, |state| state.is_stopped || state.hold().is_none()) || self.is_stopped()
     }
 
-    /// Whether somebody wants to stop.
+    /// Returns true if somebody wants to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.lock().is_stopped
     }

@@ -1,4 +1,4 @@
-//! What a person has set back since we set it, which waits for another version.
+//! Versions that a person reverted, which are not set again.
 //!
 //! In: what the trailers of a branch's last commits set, and a change that would be made. Out: whether that would undo a
 //! person's choice. Our own later commits undo nothing: when a tag's digest goes back and forth, each is set again.
@@ -11,7 +11,7 @@ use gitremote::{Mirror, Remote, Tip};
 use crate::change::Change;
 use crate::message::{Set, read_sets};
 
-/// How many commits are looked at for what we set before.
+/// Maximum number of commits that are looked at for what we set before.
 pub(crate) const REMEMBERED: u32 = 100;
 
 /// A branch's memory, which is looked into once there is something to ask it.
@@ -27,7 +27,7 @@ impl<'m> Memory<'m> {
         Self { mirror, remote, tip, sets: OnceCell::new() }
     }
 
-    /// Whether a change would undo a person's choice. Where that cannot be known it would.
+    /// Returns true if a change would undo a person's choice. Where that cannot be known it would.
     pub(crate) fn is_held(&self, change: &Change) -> bool {
         match self.sets.get_or_init(|| self.recall()) {
             Ok(sets) => was_set_back(change, sets),
@@ -35,12 +35,12 @@ impl<'m> Memory<'m> {
         }
     }
 
-    /// What kept it from knowing.
+    /// Returns what kept it from knowing.
     pub(crate) fn failure(self) -> Option<Error> {
         self.sets.into_inner()?.err()
     }
 
-    /// What our last commits set, newest first.
+    /// Returns what our last commits set, newest first.
     fn recall(&self) -> Result<Vec<Set>> {
         let past = self.mirror.history(self.remote, self.tip, REMEMBERED)?;
         // Of several in one message the last is the newest: forges join messages so when they squash.
@@ -48,7 +48,7 @@ impl<'m> Memory<'m> {
     }
 }
 
-/// Whether we set the same before, in one of the files, and found or left something else there since.
+/// Returns true if we set the same before, in one of the files, and found or left something else there since.
 fn was_set_back(change: &Change, newest_first: &[Set]) -> bool {
     let new = change.new.full();
     let is_edited = |file: &str| change.edits.iter().any(|edit| edit.file == file);

@@ -24,10 +24,11 @@ use crate::tags::Tag;
 use crate::trust::Keyring;
 use crate::work::Verification;
 
-/// How many tags of one image are asked about at once; the client bounds what a host gets.
+/// Maximum number of tags of one image that are asked about at once; the client bounds what a host gets.
 const AT_ONCE: usize = 8;
 
-/// What registries said in one round: a list of tags is asked for once, and so is a tag, however many images share them.
+/// Registry answers of one reconcile: a list of tags is requested once, and so is a tag, however many images share
+/// them.
 #[derive(Debug)]
 pub struct Look<'c> {
     /// Nothing where only what is recorded may be looked at.
@@ -42,11 +43,11 @@ pub struct Look<'c> {
     keyring: Keyring,
     verified: Mutex<HashMap<(String, Verification), Shared<Verified>>>,
     listener: Option<Listener<'c>>,
-    /// Whether what the cache knows is enough where nothing could come of asking.
+    /// True if what the cache knows is enough where nothing could come of asking.
     spares: bool,
 }
 
-/// Who hears of every decision as it is made.
+/// Called for every decision.
 struct Listener<'l>(&'l (dyn Fn(&Decision) + Sync));
 
 impl fmt::Debug for Listener<'_> {
@@ -62,7 +63,7 @@ type Shared<T> = Arc<Mutex<Option<Result<T>>>>;
 /// A repository, seen for some platforms.
 type View = (Repository, Vec<String>);
 
-/// What is known of a repository's tags beyond their names, and what was asked.
+/// The known data of a repository's tags, and what was requested.
 #[derive(Debug, Default)]
 struct Known {
     tags: HashMap<String, Tag>,
@@ -129,7 +130,7 @@ impl<'c> Look<'c> {
     /// Decides about an image by what its registry says.
     ///
     /// # Errors
-    /// Where the rules are not for this image, or anything that they need cannot be had.
+    /// If the rules are not for this image, or anything that they need cannot be had.
     pub fn decide(
         &self,
         repository: &Repository,
@@ -199,7 +200,7 @@ impl<'c> Look<'c> {
     /// The digest of a tag.
     ///
     /// # Errors
-    /// Where it cannot be had.
+    /// If it cannot be had.
     pub fn digest(&self, repository: &Repository, tag: &str) -> Result<Digest> {
         let recorded = self.recorded.get(repository).into_iter().flatten().find(|known| known.name == tag);
         match (recorded.and_then(|tag| tag.digest.clone()), self.client) {
@@ -217,7 +218,7 @@ impl<'c> Look<'c> {
     /// The labels of an image; of one with several platforms, those of the first that is asked for.
     ///
     /// # Errors
-    /// Where they cannot be had, or only what was recorded may be looked at.
+    /// If they cannot be had, or only what was recorded may be looked at.
     pub(crate) fn labels(
         &self,
         repository: &Repository,
@@ -244,7 +245,7 @@ impl<'c> Look<'c> {
     /// The names of all tags of a repository, which are asked for once in a round.
     ///
     /// # Errors
-    /// Where they cannot be had.
+    /// If they cannot be had.
     pub(crate) fn names(&self, repository: &Repository) -> Result<Vec<String>> {
         Ok(self.list(repository)?.into_iter().map(|tag| tag.name).collect())
     }
@@ -252,7 +253,7 @@ impl<'c> Look<'c> {
     /// By which key a version is signed. Of one without a digest, what its tag is at present has to be.
     ///
     /// # Errors
-    /// Where it does not count as signed, or that cannot be found out.
+    /// If it does not count as signed, or that cannot be found out.
     pub(crate) fn verify(
         &self,
         repository: &Repository,
@@ -287,7 +288,7 @@ impl<'c> Look<'c> {
     }
 }
 
-/// What is asked about single tags.
+/// Requests for single tags.
 struct Inquiry<'i> {
     client: &'i Client,
     repository: &'i Repository,
@@ -378,7 +379,7 @@ impl Inquiry<'_> {
         }
     }
 
-    /// What the registry says of a tag. What its digest is known of is asked for by that: it may be in the cache, and is
+    /// Returns what the registry says of a tag. What its digest is known of is asked for by that: it may be in the cache, and is
     /// still what the tag was when the digest was read.
     fn ask(&self, tag: &Tag, lacks: &[Lack]) -> Result<Tag> {
         let name = &tag.name;

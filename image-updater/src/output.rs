@@ -1,4 +1,4 @@
-//! Where results go: standard output, and only when the whole of it is there.
+//! Writes results to standard output, only when they are complete.
 
 use diagnostic::{Error, ErrorKind, Result};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use yamltree::ParseOptions;
 /// Writes to standard output. A reader that has seen enough is no fault.
 ///
 /// # Errors
-/// What writing gives.
+/// If writing fails.
 pub(crate) fn to_stdout(text: &str) -> Result<()> {
     match anstream::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Who waits less does not wonder.
+/// Time before progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Does work that may take long.

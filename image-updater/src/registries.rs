@@ -24,7 +24,7 @@ use crate::change::Named;
 use crate::cluster::Vault;
 use crate::config::Registry;
 
-/// What registries and clouds are told who asks.
+/// The user agent for registries and clouds.
 const USER_AGENT: &str = concat!("image-updater/", env!("CARGO_PKG_VERSION"));
 
 /// All authorities that browsers trust are a quarter of that.
@@ -43,9 +43,9 @@ pub(crate) fn client(registries: &[Registry], cache: Option<PathBuf>) -> Result<
 #[derive(Debug)]
 pub(crate) struct SharedClient {
     pub(crate) client: Client,
-    /// What it was told of registries.
+    /// The registry settings.
     registries: Vec<Registry>,
-    /// What was asked of registries, as far as somebody was told.
+    /// The traffic that was already reported.
     counted: Mutex<BTreeMap<String, Traffic>>,
 }
 
@@ -60,12 +60,12 @@ impl SharedClient {
         Ok(Self { client, registries, counted: Mutex::default() })
     }
 
-    /// Whether it may ask for who says this of registries.
+    /// Returns true if it may ask for who says this of registries.
     pub(crate) fn serves(&self, registries: &[Registry]) -> bool {
         registries.iter().all(|registry| self.registries.contains(registry))
     }
 
-    /// What was asked of registries since this was last asked.
+    /// Returns what was asked of registries since this was last asked.
     pub(crate) fn traffic(&self) -> BTreeMap<String, Traffic> {
         let now = self.client.traffic();
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +95,7 @@ pub(crate) struct ClientPool {
     known: Mutex<Vec<(Said, Weak<SharedClient>)>>,
 }
 
-/// What is said of registries, with what is in the Secrets by which connections are made.
+/// The registry settings, with the Secrets of their connections.
 #[derive(Debug, PartialEq)]
 struct Said {
     registries: Vec<Registry>,
@@ -173,13 +173,13 @@ pub(crate) fn shared_clients(
     Ok(places.into_iter().map(|place| Arc::clone(&clients[place])).collect())
 }
 
-/// What is said of the registry of an image: of what is said of several, that with the longest prefix counts.
+/// Returns what is said of the registry of an image: of what is said of several, that with the longest prefix counts.
 pub(crate) fn best<'r>(registries: &'r [Registry], repository: &Repository) -> Option<&'r Registry> {
     let fitting = registries.iter().filter(|registry| repository.is_below(&registry.prefix));
     fitting.max_by_key(|registry| registry.prefix.len())
 }
 
-/// What is said of registries besides, with what was found for some images: for these the registry is spoken to as for
+/// Returns what is said of registries besides, with what was found for some images: for these the registry is spoken to as for
 /// others, and what is theirs comes first.
 pub(crate) fn layered(general: &[Registry], own: Vec<Registry>) -> Vec<Registry> {
     let is_new = |registry: &&Registry| !own.iter().any(|known| known.prefix == registry.prefix);
@@ -207,7 +207,7 @@ fn over(general: &[Registry], own: Registry) -> Registry {
     }
 }
 
-/// Where the XDG base directory specification puts what a program can get again.
+/// Returns where the XDG base directory specification puts what a program can get again.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
     cache_folder_by(variable)
 }

@@ -33,21 +33,21 @@ use crate::work::{Batch, Owner, OwnerKind, Update, image_updater};
 pub use scan::Scan;
 use sought::{Choice, Sought, Texts};
 
-/// How many images are decided about at once; what a registry gets, its client bounds.
+/// Maximum number of images that are decided about at once; what a registry gets, its client bounds.
 const AT_ONCE: usize = 16;
 
 /// One look at everything, at one time.
 #[derive(Clone, Copy, Debug)]
 pub struct Round<'r> {
-    /// What registries say.
+    /// The registry answers.
     pub look: &'r Look<'r>,
     /// The time.
     pub now: Timestamp,
-    /// Whether the labels of images that change are read, for links and messages.
+    /// True if the labels of images that change are read, for links and messages.
     pub with_labels: bool,
 }
 
-/// What a round comes to.
+/// The plan of a reconcile.
 #[derive(Debug)]
 pub struct Plan {
     /// Every image of the batch, in its order.
@@ -65,28 +65,28 @@ pub struct Text {
     pub new: String,
 }
 
-/// What became of an image.
+/// The result for an image.
 #[derive(Debug)]
 pub struct Report {
-    /// What it is called.
+    /// The name.
     pub name: String,
     /// The image.
     pub image: String,
-    /// Whose image it is, where the configuration knows applications.
+    /// The Application of the image, if known.
     pub application: Option<Named>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What is not wrong, but may not be meant.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// The objects of a cluster that it is worked off for.
     pub owners: Vec<Owner>,
-    /// What was decided, or why nothing could be; nothing where it did not come to that.
+    /// The decision or why there is none; `None` if it was not reached.
     pub decided: Option<Result<Decided>>,
-    /// What the registry has, where an object asks for just that.
+    /// The scan result, if requested.
     pub scan: Option<Result<Scan>>,
 }
 
-/// What was decided about an image, whether or not it could be written.
+/// The decision about an image, whether or not it could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
     /// The version to run; nothing where no tag may.
@@ -95,7 +95,7 @@ pub struct Decided {
     pub reason: String,
 }
 
-/// What became of an image.
+/// The outcome for an image.
 #[derive(Debug)]
 pub enum Outcome {
     /// It is left alone for now.
@@ -106,9 +106,9 @@ pub enum Outcome {
     NoChoice(String),
     /// A person set it back from the version that would be written, so it waits for another.
     Held {
-        /// Where it stands.
+        /// The current version.
         at: String,
-        /// What is not written again.
+        /// The version that is not written again.
         version: String,
     },
     /// It is to change.
@@ -175,7 +175,7 @@ impl Plan {
         Self { reports: updates.iter().map(report).collect(), texts: BTreeMap::new() }
     }
 
-    /// What was planned, where none of it could be written.
+    /// Returns what was planned, where none of it could be written.
     #[cfg(feature = "kube")]
     pub(crate) fn unwritten(mut self, error: &Error) -> Self {
         self.texts.clear();
@@ -187,7 +187,7 @@ impl Plan {
         self
     }
 
-    /// What changes.
+    /// Returns what changes.
     pub fn changes(&self) -> impl Iterator<Item = &Change> {
         self.reports.iter().filter_map(|report| match &report.outcome {
             Outcome::Changed(change) => Some(&**change),
@@ -195,7 +195,7 @@ impl Plan {
         })
     }
 
-    /// Whether an image could not be decided about, or not be written.
+    /// Returns true if an image could not be decided about, or not be written.
     #[must_use]
     pub fn has_failures(&self) -> bool {
         self.reports.iter().any(|report| matches!(report.outcome, Outcome::Failed(_)))
@@ -248,7 +248,7 @@ impl Round<'_> {
         Plan { reports, texts: texts.changed() }
     }
 
-    /// What objects are told of an image beside what became of it.
+    /// Returns what objects are told of an image beside what became of it.
     fn said(
         &self,
         sought: &Option<Result<Sought<'_>>>,
@@ -335,7 +335,7 @@ impl Round<'_> {
     /// By which key what is chosen is signed, where it has to be.
     ///
     /// # Errors
-    /// Where it has to be and does not count as signed.
+    /// If it has to be and does not count as signed.
     fn prove(&self, sought: &Sought<'_>, choice: &Choice) -> Result<Option<Verified>> {
         let (Some(verification), Some(tag)) = (&sought.update.verification, &choice.tag) else {
             return Ok(None);
@@ -359,7 +359,7 @@ impl Round<'_> {
     }
 }
 
-/// Whether a tag was not even looked at.
+/// Returns true if a tag was not even looked at.
 fn lacks(decision: &Decision, tag: &str) -> bool {
     !decision.decisions.iter().any(|verdict| verdict.tag == tag)
 }

@@ -22,7 +22,7 @@ use crate::find::{self, Edit, places_of};
 use crate::round::{Outcome, Plan, Report, Text};
 use crate::tags::Tag;
 
-/// Where an image stands in a repository. Paths are from its root.
+/// The places of an image in a repository. Paths are relative to its root.
 #[derive(Debug)]
 pub(crate) enum Places {
     /// In one file, in this kind of place.
@@ -36,9 +36,9 @@ pub(crate) struct SetPlanner<'r> {
     request: &'r Request,
     places: Places,
     pub(crate) now: Timestamp,
-    /// What stood there at the first try.
+    /// The versions found at the first attempt.
     first: RefCell<Option<Vec<Standing>>>,
-    /// What became of the files at the last one.
+    /// The edits of the last attempt.
     edits: RefCell<Vec<Edit>>,
     /// The version of somebody else that stays.
     kept: RefCell<Option<String>>,
@@ -50,7 +50,7 @@ impl<'r> SetPlanner<'r> {
         Self { request, places, now, first, edits, kept }
     }
 
-    /// What became of the files, and the version of somebody else that stayed.
+    /// Returns what became of the files, and the version of somebody else that stayed.
     pub(crate) fn finish(self) -> (Vec<Edit>, Option<String>) {
         (self.edits.into_inner(), self.kept.into_inner())
     }
@@ -68,7 +68,7 @@ impl<'r> SetPlanner<'r> {
         Ok(vec![find::edit_named(target, path, PathBuf::from(path), old, self.request)?])
     }
 
-    /// What somebody else has set since the first try and is to stay.
+    /// Returns what somebody else has set since the first try and is to stay.
     fn newer(&self, edits: &[Edit]) -> Result<Option<String>> {
         let mut standing: Vec<Standing> = edits.iter().flat_map(|edit| edit.standing.clone()).collect();
         let ours = self.request.version.standing();
@@ -86,7 +86,7 @@ impl<'r> SetPlanner<'r> {
         Ok(None)
     }
 
-    /// Whether ours is above another tag, as versions are.
+    /// Returns whether ours is above another tag, as versions are.
     fn is_higher(&self, theirs: &str) -> Result<bool> {
         let ours = self.request.version.standing().tag;
         let criteria = Criteria { prerelease: true, ..Criteria::default() };

@@ -38,7 +38,7 @@ pub(crate) fn facts(facts: &[(&str, Option<&str>)]) -> String {
     text
 }
 
-/// What became of images; nothing where there are none.
+/// Returns what became of images; nothing where there are none.
 #[must_use]
 pub(crate) fn reports(rows: impl IntoIterator<Item = [String; 5]>) -> String {
     let standing = |cells: [String; 5]| {

@@ -28,7 +28,7 @@ pub struct Tag {
 /// One image of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// What it is made for.
+    /// The platform.
     pub platform: Platform,
     /// Its own digest.
     pub digest: Option<Digest>,

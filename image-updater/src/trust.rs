@@ -19,7 +19,7 @@ use crate::work::{KeyPlace, Verification};
 /// A public key has a few hundred bytes, and a file may hold several.
 const MAX_KEY: u64 = 64 << 10;
 
-/// What the keys of the configuration itself are called.
+/// Name of the configuration's own keys in messages.
 const IN_CONFIGURATION: &str = "the key in the configuration";
 
 /// The keys of one round.
@@ -39,7 +39,7 @@ impl Keyring {
     /// All keys of which one has to have signed.
     ///
     /// # Errors
-    /// Where one of them cannot be read.
+    /// If one of them cannot be read.
     pub(crate) fn keys(&self, verification: &Verification) -> Result<Vec<PublicKey>> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let mut keys = Vec::new();
@@ -82,7 +82,7 @@ impl Keyring {
 /// The keys in a text of the configuration.
 ///
 /// # Errors
-/// Where it holds none that can be used.
+/// If it holds none that can be used.
 pub(crate) fn parse(pem: &str) -> Result<Vec<PublicKey>> {
     Ok(PublicKey::read_all(IN_CONFIGURATION, pem)?)
 }

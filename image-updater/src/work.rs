@@ -1,4 +1,4 @@
-//! What there is to do: which images, how a tag is chosen for each, and where it is written.
+//! The work: which images, their policies, and their targets.
 //!
 //! Configuration files make it, our own and those of the dialects, and a round works it off. It holds
 //! no credentials and no text of files, so that it may be compared, printed and kept.
@@ -17,15 +17,15 @@ use crate::forge::MergeMethod;
 /// Images that are written to one branch of one repository, in one commit and one push.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// Where the files are.
+    /// The location of the files.
     pub files: Files,
-    /// How changes are committed and handed over.
+    /// The delivery of changes.
     pub delivery: Delivery,
     /// The images, in the order of the configuration.
     pub updates: Vec<Update>,
 }
 
-/// Where the files are that are changed.
+/// The location of the changed files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Files {
     /// The folder that the configuration is in, or that was named.
@@ -54,7 +54,7 @@ impl fmt::Display for Files {
     }
 }
 
-/// How changes are committed and handed over.
+/// The delivery of changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// The branch that is pushed, as a template; the one that is read where absent.
@@ -63,30 +63,30 @@ pub struct Delivery {
     pub message: Option<String>,
     /// In whose words the templates are.
     pub words: Words,
-    /// What templates find as `.Values`.
+    /// The value of `.Values` in templates.
     pub values: BTreeMap<String, String>,
     /// The ImageUpdateAutomation that templates find as `.AutomationObject`.
     pub automation: Option<Named>,
-    /// Who commits: a name and an address.
+    /// The author of commits: name and address.
     pub author: Option<(String, String)>,
-    /// Whether the committer signs off.
+    /// True if the committer signs off.
     pub sign_off: bool,
     /// The name of the configuration's signing key.
     pub signing_key: Option<String>,
     /// The key in a cluster that commits are signed with.
     pub signing_secret: Option<SigningSecret>,
-    /// Where a cluster keeps what the server is shown.
+    /// The source of the server's credentials in a cluster.
     pub account: Option<GitAccount>,
     /// Push options.
     pub options: Vec<String>,
     /// One commit for each application instead of one for all.
     pub commit_per_application: bool,
-    /// What is asked of the forge.
+    /// The pull request settings.
     pub pull_request: Option<PullRequest>,
 }
 
 impl Delivery {
-    /// Whether the message has something to say of the images' labels.
+    /// Returns true if the message has something to say of the images' labels.
     pub(crate) fn names_labels(&self) -> bool {
         self.message.as_deref().is_some_and(|message| message.contains("Labels"))
     }
@@ -110,12 +110,12 @@ impl Delivery {
     }
 }
 
-/// Where a cluster keeps what a git server is shown.
+/// The source of git credentials in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitAccount {
     /// In the Secrets by which Argo CD reads repositories.
     ArgoCd {
-        /// Where Argo CD is.
+        /// The namespace of Argo CD.
         namespace: String,
         /// The project of the Application.
         project: String,
@@ -124,16 +124,16 @@ pub enum GitAccount {
     Secret {
         /// The Secret.
         secret: Named,
-        /// Where Argo CD is, which knows host keys and authorities.
+        /// The namespace of Argo CD, which has host keys and certificates.
         argocd: String,
     },
     /// In the Secrets that a GitRepository of Flux names.
     Flux {
-        /// What the server is shown.
+        /// The Secret with the credentials.
         secret: Option<Named>,
         /// The proxy on the way to it.
         proxy: Option<Named>,
-        /// Whether it is of a GitHub App.
+        /// True if it is of a GitHub App.
         is_app: bool,
     },
 }
@@ -143,11 +143,11 @@ pub enum GitAccount {
 pub struct SigningSecret {
     /// The Secret that has it.
     pub secret: Named,
-    /// What kind of signature it makes.
+    /// The signature format.
     pub format: SignatureFormat,
 }
 
-/// Whose variables and functions a template uses.
+/// The flavour of templates: variables and functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Words {
     /// Argo CD Image Updater's, which are ours too.
@@ -170,50 +170,50 @@ pub struct PullRequest {
     pub body: Option<String>,
     /// Labels.
     pub labels: Vec<String>,
-    /// Who is asked to review.
+    /// The reviewers.
     pub reviewers: Vec<String>,
-    /// Whether it is a draft.
+    /// True if it is a draft.
     pub draft: bool,
-    /// How it is merged as soon as its checks allow it.
+    /// The merge method, if it is merged when its checks pass.
     pub auto_merge: Option<MergeMethod>,
 }
 
 /// One image, and where it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
-    /// What reports call it: an alias, or the image.
+    /// The name in reports: an alias, or the image.
     pub name: String,
     /// The image without tag and digest, as its author spells it.
     pub image: String,
     /// The tag that the digest policy watches.
     pub watched: Option<String>,
-    /// How a tag is chosen.
+    /// The policy.
     pub criteria: Criteria,
-    /// Whether its digest is written behind the tag.
+    /// True if its digest is written behind the tag.
     pub pins_digest: bool,
-    /// Whether a digest that stands there stays as long as its tag does.
+    /// True if a digest that stands there stays as long as its tag does.
     pub keeps_digest: bool,
-    /// Where it is written.
+    /// The targets.
     pub spots: Vec<Spot>,
-    /// Whose image it is, where the configuration knows applications.
+    /// The Application of the image, if known.
     pub application: Option<Named>,
-    /// How often it is looked at.
+    /// Number of times it is looked at.
     pub interval: Option<Duration>,
-    /// Whether it is left alone for now.
+    /// True if it is left alone for now.
     pub suspended: bool,
-    /// What has to have signed a version before it is written.
+    /// The signature verification.
     pub verification: Option<Verification>,
-    /// What runs of it, for who writes only what runs.
+    /// The running versions, for policies that depend on them.
     pub running: Running,
     /// When somebody asked for it to be looked at at once; another time is another request.
     pub requested: Option<String>,
     /// The objects of a cluster that it is worked off for, which are told what becomes of it.
     pub owners: Vec<Owner>,
-    /// Where it is configured, for what is said of it.
+    /// The location of its configuration.
     pub place: Location,
 }
 
-/// What runs of an image.
+/// The running versions of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Running {
     /// That does not matter: it is written wherever it is to be.
@@ -237,14 +237,14 @@ pub(crate) fn image_updater(owners: &[Owner]) -> Option<&Named> {
     owners.iter().find(|owner| owner.kind == OwnerKind::ImageUpdater).map(|owner| &owner.id)
 }
 
-/// Who has to have signed a version: whoever has one of these keys.
+/// Signature verification: one of these keys must have signed a version.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Verification {
     /// Public keys of Cosign.
     pub keys: Vec<KeyPlace>,
 }
 
-/// Where a public key is kept.
+/// The source of a public key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyPlace {
     /// In the configuration itself, in PEM.
@@ -263,7 +263,7 @@ pub enum KeyPlace {
 /// An object of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Owner {
-    /// What kind of object.
+    /// The kind of object.
     pub kind: OwnerKind,
     /// Which one.
     pub id: Named,
@@ -297,11 +297,11 @@ pub struct Spot {
     pub policy: Option<String>,
     /// For the images of Kustomize: what manifests call the image, where that is another name.
     pub image_name: Option<String>,
-    /// Whether a file without a place for the image gets one.
+    /// True if a file without a place for the image gets one.
     pub creates: bool,
 }
 
-/// Where a version's parts stand in values, as paths.
+/// The paths of a version's parts in values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpotPaths {
     /// The tag.

@@ -1,4 +1,4 @@
-//! What is written for Flux and Argo CD Image Updater, and the work it comes to.
+//! Resources of Flux and Argo CD Image Updater, and the work that they define.
 //!
 //! `testdata/image-updater/dialects/<case>/` has files in `in/`; what they come to in `want.yaml`, as one of our own
 //! configurations for each batch; and in `case.toml` the faults and warnings, with the rule that the case shows. What is

@@ -1,4 +1,4 @@
-//! What holds of every choice, whatever the policy and the tags.
+//! Properties of every choice, whatever the policy and the tags.
 
 use image_updater::tags::Tag;
 use image_updater::{Criteria, Decision, Order, Outcome, Question, Rules, Standing};

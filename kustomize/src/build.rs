@@ -34,7 +34,7 @@ use crate::world::World;
 /// No repo nests its bases deeper; each level costs stack.
 const MAX_NESTING: usize = 200;
 
-/// What builds share: the files read, for messages, and their parsed content.
+/// The state that builds share: the files read, for messages, and their parsed content.
 #[derive(Debug, Default)]
 pub struct Shared {
     sources: Sources,
@@ -48,7 +48,7 @@ impl Shared {
         self.sources.all()
     }
 
-    /// Where a span is written, in the file also for what stands in a text inside a file; `None` for what no file holds.
+    /// Returns where a span is written, in the file also for what stands in a text inside a file; `None` for what no file holds.
     #[must_use]
     pub fn place(&self, span: Span) -> Option<Location> {
         self.sources.place(span)
@@ -111,7 +111,7 @@ fn run(path: &Path, cx: &Context<'_>) -> Result<Vec<Resource>> {
     Ok(all.map.into_resources())
 }
 
-/// What has been accumulated so far: the resources, and the rules that hold for them at the end.
+/// The state of accumulation: the resources, and the rules applied at the end.
 struct Accumulator {
     map: ResMap,
     config: TransformerConfig,
@@ -147,7 +147,7 @@ struct Step<T: ?Sized> {
     configured: Configured,
 }
 
-/// What asks for a step.
+/// The configuration of a step.
 enum Configured {
     /// Fields of the kustomization: the kind, the number among those that they ask for, and how many those are.
     ByFields(&'static str, usize, usize),
@@ -155,7 +155,7 @@ enum Configured {
     ByResource(usize),
 }
 
-/// What an entry of `resources` is.
+/// The kind of an entry of `resources`.
 enum Found {
     Resources(Vec<Resource>),
     Folder(Arc<Loader>),
@@ -427,7 +427,7 @@ impl Frame<'_> {
     }
 }
 
-/// What `buildMetadata` notes of a plugin that a resource configures.
+/// Returns what `buildMetadata` notes of a plugin that a resource configures.
 fn plugin_origin(configuration: &Resource) -> Origin {
     let origin = configuration.origin.as_deref().cloned().unwrap_or_default();
     Origin {

@@ -1,4 +1,4 @@
-//! What every step of a build shares: the world, the options, the files read so far, the warnings.
+//! The state that every step of a build shares: the environment, options, files read, and warnings.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct Context<'a> {
     pub(crate) options: &'a Options,
     pub(crate) sources: &'a Sources,
     pub(crate) cache: &'a crate::loader::Cache,
-    /// What notes how resources become what they are, where somebody wants to know.
+    /// Records how resources change, if attached.
     pub(crate) recorder: Option<Recorder>,
     warnings: RefCell<Vec<Warning>>,
     schema: RefCell<Arc<Schema>>,

@@ -14,9 +14,9 @@ use crate::warning::{Code, Warning};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     dialect: Dialect,
-    /// Whether a number or a boolean may stand for a string.
+    /// True if a number or a boolean may stand for a string.
     converts: bool,
-    /// Whether an unknown field is an error, and not only without effect.
+    /// True if an unknown field is an error, and not only without effect.
     strict: bool,
 }
 
@@ -31,13 +31,13 @@ impl Reading {
     pub(crate) const PLUGIN: Reading = Reading { dialect: Dialect::V3, converts: true, strict: false };
 }
 
-/// What every resource has, so that a plugin's configuration has it too.
+/// Fields of every resource, and so of a plugin's configuration.
 const RESOURCE_FIELDS: &[&str] = &["apiVersion", "kind", "metadata"];
 
 /// The fields of one object. Each getter takes a field; [`Object::finish`] refuses those that nobody took.
 pub(crate) struct Object<'n> {
     entries: &'n [Entry],
-    /// What the object is, for messages: `a patch`.
+    /// The kind of object, for messages: `a patch`.
     what: &'static str,
     span: Span,
     reading: Reading,
@@ -58,7 +58,7 @@ impl<'n> Object<'n> {
     }
 
     /// # Errors
-    /// When the node is no mapping. A null is an object without fields.
+    /// If the node is no mapping. A null is an object without fields.
     pub(crate) fn read(node: &'n Node, what: &'static str, reading: Reading) -> Result<Self> {
         let entries = match node.entries() {
             Some(entries) => entries.as_slice(),
@@ -313,7 +313,7 @@ pub(crate) fn wrong_type(name: &str, wanted: &str, node: &Node) -> Error {
     }
 }
 
-/// What a node is, in words.
+/// Returns what a node is, in words.
 pub(crate) fn described(node: &Node) -> String {
     if node.is_mapping() {
         return "a mapping".to_owned();

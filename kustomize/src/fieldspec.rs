@@ -1,4 +1,4 @@
-//! Where in which kinds of resource a transformer works: one field specification, and the walk to what it names.
+//! Field specifications: which fields of which kinds a transformer changes, and the walk to them.
 //!
 //! A path leads through mappings; a list on the way stands for each of its items. What is missing ends the walk
 //! without a word, or is made. Refused are scalars on the way and parts that are no field names.
@@ -20,9 +20,9 @@ pub(crate) struct FieldSpec {
     /// The kinds concerned; an empty part means any.
     pub(crate) gvk: Gvk,
     pub(crate) path: FieldPath,
-    /// Whether the path is made where it is missing.
+    /// True if the path is made where it is missing.
     pub(crate) create: bool,
-    /// Where it is configured; nowhere for a built-in one.
+    /// The span of its configuration; [`Span::NONE`] for a built-in one.
     pub(crate) span: Span,
 }
 
@@ -54,7 +54,7 @@ enum PartKind {
     Index,
 }
 
-/// What a walk makes at the end of its path, where the field specification lets it.
+/// The value that a walk creates for a missing field, if the field specification allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// Nothing: the walk changes what is there.
@@ -191,16 +191,17 @@ impl Part {
         same
     }
 
-    /// Whether two steps lead to the same field, whatever they say of it.
+    /// Returns true if two steps lead to the same field, whatever they say of it.
     pub(crate) fn is_same_field(&self, other: &Part) -> bool {
         let kind = |part: &Part| if part.kind == PartKind::List { PartKind::Field } else { part.kind };
         self.name == other.name && kind(self) == kind(other)
     }
 
-    /// What is behind this step from a node that is no list and not null; none where it is missing and not made.
+    /// Returns the child behind this step of a node that is neither a list nor null; `None` if it is missing and not
+    /// created.
     ///
     /// # Errors
-    /// When the node is a scalar, and when the step is no field's name.
+    /// If the node is a scalar, and when the step is no field's name.
     pub(crate) fn enter<'n>(
         &self,
         node: &'n mut Node,
@@ -277,7 +278,7 @@ fn field<'n>(
     Some(field)
 }
 
-/// What a walk makes where there is nothing.
+/// Returns what a walk makes where there is nothing.
 fn made(is_last: bool, missing: Missing) -> Node {
     match missing {
         Missing::Scalar(_) if is_last => Node::plain(""),

@@ -17,7 +17,7 @@ pub(crate) struct FieldTree<M> {
     trees: Vec<Branch<M>>,
 }
 
-/// What is at the end of some paths and on the way of others.
+/// The ends and intermediate nodes of paths.
 #[derive(Debug)]
 struct Branch<M> {
     marks: Vec<M>,
@@ -62,7 +62,7 @@ impl<M> FieldTree<M> {
 }
 
 impl<M> Branch<M> {
-    /// Whether a path neither leads through the end of another nor ends on the way of one.
+    /// Returns true if a path neither leads through the end of another nor ends on the way of one.
     fn can_take(&self, path: &[Part]) -> bool {
         let mut branch = self;
         for part in path {

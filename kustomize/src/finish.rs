@@ -1,4 +1,4 @@
-//! What happens once, at the end of a build: local resources dropped, order, the managed-by label, annotations.
+//! The end of a build: local resources are dropped, order, the managed-by label, annotations.
 
 use std::collections::HashSet;
 

@@ -22,11 +22,11 @@ const CONTAINER_ANNOTATION: &str = "config.kubernetes.io/container";
 const LOCAL_CONFIG: &str = "config.kubernetes.io/local-config";
 const NEEDS_HASH: &str = "kustomize.config.k8s.io/needs-hash";
 const BEHAVIOR: &str = "kustomize.config.k8s.io/behavior";
-/// What tells the function's tools which output was which input; it does not stay.
+/// Annotation that tells a function's tools which output was which input; it is removed.
 const ITEM_ID: &str = "internal.config.kubernetes.io/id";
 const RESOURCE_LIST: (&str, &str) = ("config.kubernetes.io/v1", "ResourceList");
 
-/// How a function is to be run.
+/// The specification of a function.
 #[derive(Debug)]
 pub(crate) enum Specification {
     /// As a program.
@@ -35,7 +35,7 @@ pub(crate) enum Specification {
     Container { image: String },
 }
 
-/// How a resource says that it is the configuration of a function; `None` where it does not.
+/// Returns how a resource says that it is the configuration of a function; `None` where it does not.
 pub(crate) fn specification(configuration: &Resource) -> Result<Option<Specification>> {
     for annotation in FUNCTION_ANNOTATIONS {
         let Some(node) =
@@ -186,7 +186,7 @@ impl Generator for FunctionPlugin {
     }
 }
 
-/// What `behavior` in a generator's arguments or on a generated resource means; anything else counts as unspecified.
+/// Returns what `behavior` in a generator's arguments or on a generated resource means; anything else counts as unspecified.
 pub(crate) fn behavior(text: &str) -> Behavior {
     match text {
         "create" => Behavior::Create,

@@ -9,7 +9,7 @@ use yamltree::{JsonOptions, Node, push_json_string, to_json};
 use crate::error::Result;
 use crate::resmap::ResMap;
 
-/// How the values in a resource are written for the hash: decoded from JSON once more, so that a number is a float.
+/// JSON options of hashed values: decoded from JSON once more, so that a number is a float.
 const JSON: JsonOptions = JsonOptions { floats: true, ..JsonOptions::KYAML };
 
 /// Appends its content hash to the name of every resource that was generated with one.

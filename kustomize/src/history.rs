@@ -1,4 +1,4 @@
-//! How the resources of a build became what they are, step by step.
+//! Records how the resources of a build change, step by step.
 //!
 //! In: the resources after each step of a build that is watched. Out: a [`History`] for each resource of the output: its
 //! tree after each step that changed it or moved it to another place. A build that nobody watches pays nothing.
@@ -13,7 +13,7 @@ use crate::kustomization::Kustomization;
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 
-/// What became of one resource in the course of a build.
+/// The history of one resource.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// The resource after each step that changed it; the first is how it was read or generated.
@@ -32,9 +32,9 @@ pub struct Version {
 /// A step of a build.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it is, by the field of a kustomization that asks for it where one does: `images`.
+    /// The name of the step, by its field of the kustomization: `images`.
     pub name: Cow<'static, str>,
-    /// Where it is asked for.
+    /// The span of its configuration.
     pub span: Span,
     /// The fields of the kustomization that ask for it, or the entry of one.
     pub fields: Vec<Field>,
@@ -137,7 +137,7 @@ impl Recorder {
     }
 }
 
-/// Whether two trees hold the same and were written at the same places.
+/// Returns true if two trees hold the same and were written at the same places.
 fn is_same(left: &Node, right: &Node) -> bool {
     if left.span != right.span {
         return false;

@@ -68,7 +68,7 @@ impl ImagePattern {
         }
     }
 
-    /// Whether a reference has the name, with or without tag and digest.
+    /// Returns true if a reference has the name, with or without tag and digest.
     pub(crate) fn matches(&self, image: &str) -> bool {
         match self {
             Self::Plain(name) => is_named(image, name),
@@ -77,7 +77,7 @@ impl ImagePattern {
     }
 }
 
-/// Whether a reference begins with a name, where a dot stands for any character, and goes on with a tag and a digest.
+/// Returns true if a reference begins with a name, where a dot stands for any character, and goes on with a tag and a digest.
 fn is_named(image: &str, name: &str) -> bool {
     let mut rest = image.chars();
     let is_same = |wanted: char| match rest.next() {

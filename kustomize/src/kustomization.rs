@@ -55,7 +55,7 @@ const FIELDS: &[(&str, Option<&str>)] = &[
 const API_VERSION: &str = "kustomize.config.k8s.io/v1beta1";
 const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 
-/// Whether a file describes a tree of resources of its own or a change to those of who includes it.
+/// Tells whether a file describes a tree of resources of its own or a change to those of who includes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Kustomization,
@@ -94,7 +94,7 @@ impl Kustomization {
         self.documents.first().map_or(&*EMPTY, |document| &document.root)
     }
 
-    /// Where the file is.
+    /// Returns where the file is.
     pub(crate) fn span(&self) -> Span {
         self.root().span
     }
@@ -121,7 +121,7 @@ impl Kustomization {
         self.items(name)?.iter().map(|node| Located::of(node, name)).collect()
     }
 
-    /// Whether the build shall note something in the resources.
+    /// Returns true if the build shall note something in the resources.
     pub(crate) fn build_metadata(&self, option: &str) -> bool {
         self.build_metadata.iter().any(|known| known == option)
     }

@@ -7,7 +7,7 @@ use yamltree::Node;
 
 use crate::error::{Error, Result};
 
-/// What a set of labels must fulfil. Without requirements it selects every set.
+/// The requirements of a label selector. Without requirements it selects every set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels(Vec<Requirement>);
 
@@ -40,7 +40,7 @@ impl Labels {
         self.0.is_empty()
     }
 
-    /// Whether a mapping of labels, or the lack of one, is selected.
+    /// Returns true if a mapping of labels, or the lack of one, is selected.
     pub(crate) fn matches(&self, labels: Option<&Node>) -> bool {
         self.0.iter().all(|requirement| {
             // A label that is no scalar counts as empty.
@@ -234,7 +234,7 @@ fn check_value(key: &str, value: &str) -> Result<()> {
         .hint("a value has up to 63 letters, digits, `-`, `_` and `.`, and begins and ends with a letter or a digit"))
 }
 
-/// Whether a text is empty or has the form of a label's name.
+/// Returns true if a text is empty or has the form of a label's name.
 fn is_name(text: &str) -> bool {
     let edge = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();

@@ -26,7 +26,7 @@ pub(crate) struct File {
     pub(crate) text: Arc<str>,
 }
 
-/// What builds that run side by side share, so that each file is read and parsed once.
+/// The cache that concurrent builds share, so that each file is read and parsed once.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     texts: Slots<PathBuf, File>,
@@ -256,7 +256,7 @@ impl Loader {
         Ok(path)
     }
 
-    /// Whether an entry names a file that exists, allowed or not.
+    /// Returns true if an entry names a file that exists, allowed or not.
     pub(crate) fn is_file(&self, entry: &Located, cx: &Context<'_>) -> bool {
         let path = clean(&self.root.join(&entry.text));
         matches!(cx.world.files.resolve(&path), Ok((_, FileKind::File)))
@@ -271,7 +271,7 @@ impl Loader {
     }
 }
 
-/// What came from a server must not read the repositories of the machine that builds it.
+/// Rejects local repositories in files that came from a server.
 fn refuse_local_from_remote(
     entry: &RepositoryEntry,
     referrer: Option<&Arc<Loader>>,
@@ -294,12 +294,12 @@ fn missing_in_repository(entry: &RepositoryEntry) -> Error {
     Error::new(ErrorKind::NotFound, sentence)
 }
 
-/// Whether an entry is the address of a file on the web.
+/// Returns true if an entry is the address of a file on the web.
 pub(crate) fn is_remote_file(entry: &str) -> bool {
     entry.starts_with("http://") || entry.starts_with("https://")
 }
 
-/// Whether an address ends as a file of resources does.
+/// Returns true if an address ends as a file of resources does.
 pub(crate) fn has_file_extension(address: &str) -> bool {
     let path = address.split(['?', '#']).next().unwrap_or_default();
     let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());

@@ -1,4 +1,4 @@
-//! Where a resource came from and what changed it, for the annotations that `buildMetadata` asks for.
+//! The origin of a resource and its transformations, for the annotations of `buildMetadata`.
 
 use std::path::Path;
 

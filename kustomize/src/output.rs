@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::resource::Resource;
 use crate::warning::Warning;
 
-/// What a build gives.
+/// The result of a build.
 #[derive(Debug)]
 pub struct Output {
     objects: Vec<Object>,
@@ -71,7 +71,7 @@ impl Output {
         &self.yaml[object.text.clone()]
     }
 
-    /// What is not wrong but surely not meant.
+    /// Returns what is not wrong but surely not meant.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings

@@ -101,7 +101,7 @@ fn is_empty(node: &Node) -> bool {
     }
 }
 
-/// Whether a node can be a resource.
+/// Returns whether a node can be a resource.
 fn check(node: &Node) -> Result<()> {
     if !node.is_mapping() {
         return Err(decode::wrong_type("a resource", "a mapping", node));

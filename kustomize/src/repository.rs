@@ -24,7 +24,7 @@ pub(crate) struct RepositoryEntry {
     pub(crate) raw: String,
 }
 
-/// How long one git command may take where the address does not say.
+/// Time one git command may take where the address does not say.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(27);
 
 /// Schemes in the order in which they are tried.
@@ -38,7 +38,7 @@ const FORCED_GIT: &str = "git::";
 /// Reads an entry; `None` where it is no address of a repository.
 ///
 /// # Errors
-/// When the folder that it names is outside of the repository.
+/// If the folder that it names is outside of the repository.
 pub(crate) fn parse(entry: &str) -> Result<Option<RepositoryEntry>> {
     if entry.starts_with('/') {
         return Ok(None);
@@ -67,7 +67,7 @@ pub(crate) fn parse(entry: &str) -> Result<Option<RepositoryEntry>> {
     }))
 }
 
-/// Whether an entry asks for git's own protocol, which has no effect.
+/// Returns true if an entry asks for git's own protocol, which has no effect.
 pub(crate) fn asks_for_git_protocol(entry: &str) -> bool {
     strip_prefix_ignoring_case(entry, FORCED_GIT).is_some()
 }
@@ -124,7 +124,7 @@ fn is_user(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Where the host ends: at the first slash, or in the style of scp at a colon before it.
+/// Returns where the host ends: at the first slash, or in the style of scp at a colon before it.
 fn path_separator(text: &str, is_scp: bool) -> Option<usize> {
     let slash = text.find('/');
     let colon = text.find(':').filter(|_| is_scp);
@@ -163,7 +163,7 @@ fn leaves_repository(folder: &str) -> bool {
     clean(Path::new(folder)).components().next() == Some(Component::ParentDir)
 }
 
-/// What follows the `?`.
+/// The part behind `?`.
 struct Options {
     revision: Option<String>,
     timeout: Duration,

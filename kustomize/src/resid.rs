@@ -1,4 +1,4 @@
-//! What tells one resource from another: group, version, kind, name and namespace.
+//! The identity of a resource: group, version, kind, name and namespace.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -50,7 +50,7 @@ impl Gvk {
         Self::new(text("apiVersion"), text("kind"))
     }
 
-    /// Whether this is the kind of that apiVersion.
+    /// Returns true if this is the kind of that apiVersion.
     pub(crate) fn is(&self, api_version: &str, kind: &str) -> bool {
         self.kind == kind && parse_group_version(api_version) == (self.group.as_str(), self.version.as_str())
     }
@@ -62,7 +62,7 @@ impl Gvk {
         compact_str::format_compact!("{}/{}", self.group, self.version)
     }
 
-    /// Whether a selector's group, version and kind, where given, are these.
+    /// Returns true if a selector's group, version and kind, where given, are these.
     pub(crate) fn is_selected(&self, selector: &Gvk) -> bool {
         (selector.group.is_empty() || selector.group == self.group)
             && (selector.version.is_empty() || selector.version == self.version)
@@ -102,7 +102,7 @@ impl ResId {
         }
     }
 
-    /// How a person would name the resource: `Deployment web in namespace prod`.
+    /// Returns how a person would name the resource: `Deployment web in namespace prod`.
     pub(crate) fn described(&self) -> String {
         let Self { gvk, name, namespace, .. } = self;
         if namespace.is_empty() || self.cluster_scoped {

@@ -32,7 +32,7 @@ struct Index {
     any: HashMap<ResId, Vec<usize>, RandomState>,
     /// Current and former names.
     names: HashMap<CompactString, Vec<usize>, RandomState>,
-    /// How many ids more than one resource has.
+    /// Number of ids more than one resource has.
     duplicates: usize,
 }
 

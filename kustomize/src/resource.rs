@@ -23,21 +23,21 @@ pub(crate) struct Resource {
     pub(crate) prefixes: Vec<CompactString>,
     pub(crate) suffixes: Vec<CompactString>,
     pub(crate) behavior: Behavior,
-    /// Whether a content hash is appended to the name at the end.
+    /// True if a content hash is appended to the name at the end.
     pub(crate) needs_hash: bool,
-    /// Whether the text came from a chart, which the namespace transformer leaves alone.
+    /// True if the text came from a chart, which the namespace transformer leaves alone.
     pub(crate) helm_generated: bool,
     /// The names of the vars that stand for a field of it.
     pub(crate) vars: Vec<CompactString>,
     pub(crate) origin: Option<Box<Origin>>,
     pub(crate) transformations: Vec<Origin>,
-    /// How many numbers were handed out to nodes that stand in several places.
+    /// Number of numbers were handed out to nodes that stand in several places.
     shares: u32,
-    /// What tells it from the others of a watched build, whatever it is called; 0 where nobody watches.
+    /// The number of the resource in a recorded build; 0 if nothing is recorded.
     pub(crate) lineage: Cell<u32>,
 }
 
-/// What a generated resource does to one of the same id that exists.
+/// The effect of a generated resource on an existing one with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Behavior {
     #[default]
@@ -115,7 +115,7 @@ impl Resource {
         &self.id.namespace
     }
 
-    /// Where the resource stands in its file.
+    /// Returns where the resource stands in its file.
     pub(crate) fn span(&self) -> Span {
         self.node.span
     }
@@ -146,7 +146,7 @@ impl Resource {
         self.lineage.clone_from(&other.lineage);
     }
 
-    /// Whether there is something that Kustomize keeps in annotations, so that the resource has some to it.
+    /// Returns true if there is something that Kustomize keeps in annotations, so that the resource has some to it.
     pub(crate) fn has_history(&self) -> bool {
         !self.previous.is_empty()
             || !self.prefixes.is_empty()
@@ -283,7 +283,7 @@ pub(crate) fn new_style(text: &str) -> Style {
     if is_string { Style::Plain } else { Style::DoubleQuoted }
 }
 
-/// Whether a node is a null in go-yaml v3's reading.
+/// Returns true if a node is a null in go-yaml v3's reading.
 pub(crate) fn is_null(node: &Node) -> bool {
     use yamltree::{Style, Tag};
     match (node.tag, node.text()) {

@@ -1,4 +1,4 @@
-//! What is known of Kubernetes' types: scopes, and which lists are merged by which keys.
+//! The known types of Kubernetes: scopes, and the merge keys of lists.
 //!
 //! In: the tables that the crate carries, or an OpenAPI document of the user's in their place. Out: answers by
 //! apiVersion and kind and by field. Refused: a document that is no OpenAPI document, with the place of the fault.
@@ -30,15 +30,15 @@ const BUILTIN_VERSION: &str = "v1.21.2";
 #[derive(Debug)]
 pub(crate) struct Schema {
     tables: Tables,
-    /// Whether types are namespaced, as far as the user's document says so.
+    /// Tells whether types are namespaced, as far as the user's document says so.
     scopes: HashMap<Gvk, bool>,
-    /// Whether a kustomization has chosen it.
+    /// True if a kustomization has chosen it.
     is_chosen: bool,
     asked: Asked,
 }
 
-/// What a build has asked so far. Kustomize reads its own types when it first needs them, and a base's `openapi` then
-/// comes on top of them instead of in their place.
+/// The types that a build has queried so far. Kustomize reads its own types when it first needs them, and a base's
+/// `openapi` is then added to them instead of replacing them.
 #[derive(Debug, Default)]
 struct Asked {
     fields: AtomicBool,
@@ -77,7 +77,7 @@ impl Schema {
         Self { tables, scopes: HashMap::new(), is_chosen, asked: Asked::default() }
     }
 
-    /// Whether the type is known to be cluster-scoped.
+    /// Returns true if the type is known to be cluster-scoped.
     pub(crate) fn is_cluster_scoped(&self, gvk: &Gvk) -> bool {
         // Kustomize asks its own list of scopes before the user's document.
         match KUBERNETES.resource(&gvk.api_version(), &gvk.kind).map(|resource| resource.scope) {
@@ -120,7 +120,7 @@ impl<'s> Type<'s> {
         (shape != tables::NONE).then_some(Type { tables: self.tables, shape })
     }
 
-    /// How a patch adds to this list; `None` where it replaces it.
+    /// Returns how a patch adds to this list; `None` where it replaces it.
     pub(crate) fn merge_keys(self) -> Option<MergeKeys<'s>> {
         let keys = self.tables.shape(self.shape).merge?;
         Some(MergeKeys { tables: self.tables, keys })
@@ -196,7 +196,7 @@ impl Schema {
     }
 }
 
-/// What a kustomization's `openapi` asks for.
+/// The `openapi` settings of a kustomization.
 #[derive(Debug, Default)]
 struct Choice {
     path: Option<Located>,

@@ -106,7 +106,7 @@ impl Selector {
         Ok(selector)
     }
 
-    /// Where it is written.
+    /// Returns where it is written.
     pub(crate) fn span(&self) -> Span {
         self.span
     }
@@ -127,13 +127,13 @@ impl Selector {
         }
     }
 
-    /// Whether a part of an id is asked for.
+    /// Returns true if a part of an id is asked for.
     pub(crate) fn asks_for_id(&self) -> bool {
         let parts = [&self.group, &self.version, &self.kind, &self.name, &self.namespace];
         parts.iter().any(|pattern| !matches!(pattern, Pattern::Any))
     }
 
-    /// Whether a name was given, be it a pattern.
+    /// Returns true if a name was given, be it a pattern.
     pub(crate) fn has_name(&self) -> bool {
         !matches!(self.name, Pattern::Any)
     }
@@ -150,7 +150,7 @@ impl Selector {
         self.namespace.matches(namespace)
     }
 
-    /// Whether the labels and annotations of a resource are selected.
+    /// Returns whether the labels and annotations of a resource are selected.
     ///
     /// # Errors
     /// A selector that cannot be read.
@@ -164,12 +164,12 @@ impl Selector {
         Ok(true)
     }
 
-    /// Whether labels or annotations are asked for.
+    /// Returns true if labels or annotations are asked for.
     pub(crate) fn asks_for_metadata(&self) -> bool {
         [&self.labels, &self.annotations].iter().any(|lazy| !lazy.0.as_ref().is_ok_and(Labels::is_empty))
     }
 
-    /// Whether a resource is selected by the name and namespace that it has or had at first.
+    /// Returns whether a resource is selected by the name and namespace that it has or had at first.
     ///
     /// # Errors
     /// A selector of labels that cannot be read.

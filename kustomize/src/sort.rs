@@ -50,7 +50,7 @@ fn rank(kind: &str) -> usize {
     first.or(last.map(|at| ORDER_FIRST.len() + 1 + at)).unwrap_or(ORDER_FIRST.len())
 }
 
-/// How the output is ordered.
+/// The order of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SortOrder {
     /// As accumulated.
@@ -119,7 +119,7 @@ impl SortOrder {
 #[derive(PartialEq, Eq)]
 struct Key {
     rank: i64,
-    /// Whether the kind is Namespace, and if so whether it is the core one.
+    /// True if the kind is Namespace, and if so whether it is the core one.
     namespace: Option<bool>,
     gvk: String,
     id: String,

@@ -23,7 +23,7 @@ struct Text {
     origin: TextOrigin,
 }
 
-/// Where a text is.
+/// The origin of a text.
 #[derive(Clone, Debug)]
 enum TextOrigin {
     /// It is a file, or nothing is known of it.
@@ -102,7 +102,7 @@ impl Sources {
     }
 }
 
-/// Where a span of a block scalar's text stands in the file: as many lines below the `|`, and further right by the
+/// Returns where a span of a block scalar's text stands in the file: as many lines below the `|`, and further right by the
 /// block's indentation.
 fn in_literal(text: &Source, span: Span, outer: &Location) -> Option<Span> {
     let file = &outer.source.text;

@@ -34,7 +34,7 @@ fn build_in_memory(
     build(Path::new("/"), world, options, &Shared::default())
 }
 
-/// What a build of these files prints.
+/// Returns what a build of these files prints.
 #[track_caller]
 pub(crate) fn built(files: &[(&str, &str)]) -> String {
     match build_files(files) {

@@ -1,4 +1,4 @@
-//! What Kubernetes' own types say of their lists, for others than the engine.
+//! The merge keys of Kubernetes' own types, for other crates.
 //!
 //! In: an apiVersion and a kind, then fields. Out: by which keys the items of a list are told apart. Types that
 //! Kubernetes 1.21.2 does not have are not known.

@@ -10,7 +10,7 @@ use yamltree::Location;
 
 use crate::error::Result;
 
-/// Where remote resources come from.
+/// Access to remote resources.
 pub trait Remote: Sync {
     /// The files of a repository at a revision, as a folder that [`Files`] can read.
     ///
@@ -28,18 +28,18 @@ pub trait Remote: Sync {
 /// A git repository at a revision, as a resource entry names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Repository {
-    /// What git is given: `https://github.com/org/repo.git`, `git@host:path`, `file:///srv/repo`.
+    /// The URL for git: `https://github.com/org/repo.git`, `git@host:path`, `file:///srv/repo`.
     pub url: String,
     /// The branch, tag or commit; the remote's HEAD where absent.
     pub revision: Option<String>,
-    /// How long one fetch may take.
+    /// Time one fetch may take.
     pub timeout: Duration,
-    /// Whether submodules are fetched too.
+    /// True if submodules are fetched too.
     pub submodules: bool,
 }
 
 impl Repository {
-    /// Whether it is on this machine's disk.
+    /// Returns true if it is on this machine's disk.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.url.starts_with("file://")
@@ -61,18 +61,18 @@ pub trait ChartInflator: Sync {
     fn inflate(&self, chart: &Chart<'_>) -> Result<Inflated>;
 }
 
-/// What a chart renders to.
+/// A rendered chart.
 #[derive(Clone, Debug)]
 pub struct Inflated {
-    /// What `helm template` prints.
+    /// The output of `helm template`.
     pub text: String,
-    /// Where that was written, if anybody wants to know.
+    /// Maps the output to locations in templates, if available.
     pub places: Option<Arc<dyn TextPlaces>>,
 }
 
 /// Leads from a text that something made to what it was made of.
 pub trait TextPlaces: fmt::Debug + Send + Sync {
-    /// Where a run of bytes of the text was written.
+    /// Returns where a run of bytes of the text was written.
     fn place(&self, start: u32, end: u32) -> Option<Location>;
 }
 
@@ -91,7 +91,7 @@ pub struct RemoteChart<'a> {
     pub repo: &'a str,
     /// The version, or a range of versions; the newest where absent.
     pub version: Option<&'a str>,
-    /// Whether the newest may be a development version.
+    /// True if the newest may be a development version.
     pub devel: bool,
     /// The folder with Helm's configuration, from which credentials come.
     pub config_home: Option<&'a Path>,
@@ -133,7 +133,7 @@ pub struct Chart<'a> {
 /// The text of a values file.
 #[derive(Clone, Debug)]
 pub struct Values {
-    /// How the user would name it.
+    /// The path as the user would write it.
     pub name: String,
     /// Its YAML.
     pub text: Arc<str>,
@@ -163,7 +163,7 @@ pub struct Function<'a> {
     pub input: &'a str,
 }
 
-/// What a build sees of the world. What is absent is an error where a kustomization asks for it.
+/// The environment of a build. A kustomization that requires a missing part is an error.
 #[derive(Clone, Copy)]
 pub struct World<'a> {
     /// The files.

@@ -1,4 +1,4 @@
-//! What a target gives: its manifests, in each form that they are written in, and warnings.
+//! The result of a target: its manifests in each output format, and warnings.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,24 +23,24 @@ pub enum Built {
 /// The manifests of a kustomization, and what the charts in it gave warnings of.
 #[derive(Debug)]
 pub struct Overlay {
-    /// What the engine made.
+    /// The output of the engine.
     pub output: Output,
     /// The warnings of charts.
     pub chart_warnings: Vec<helm_lite::Warning>,
 }
 
-/// What `helm template` would print of a chart.
+/// The output of `helm template` for a chart.
 #[derive(Debug)]
 pub struct RenderedChart {
     /// The text.
     pub text: String,
-    /// What is not wrong but surely not meant.
+    /// Warnings.
     pub warnings: Vec<helm_lite::Warning>,
-    /// Where the text was written, if the renderer keeps that.
+    /// Maps the text to locations, if the renderer records them.
     pub(crate) places: Option<Arc<ChartPlaces>>,
 }
 
-/// What is not wrong with a target but surely not meant.
+/// The warnings of a target.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     overlay: Vec<kustomize::Warning>,
@@ -50,14 +50,14 @@ pub(crate) struct Warnings {
 }
 
 impl Warnings {
-    /// Whether a chart comes out different each time it is rendered.
+    /// Returns true if a chart comes out different each time it is rendered.
     pub(crate) fn is_unstable(&self) -> bool {
         self.chart.iter().any(|warning| warning.code == helm_lite::Code::Unstable)
     }
 }
 
 impl Built {
-    /// What is not wrong but surely not meant.
+    /// Returns what is not wrong but surely not meant.
     pub(crate) fn warnings(&self) -> Warnings {
         match self {
             Built::Overlay(overlay) => overlay.warnings(),
@@ -86,7 +86,7 @@ impl Built {
 }
 
 impl Overlay {
-    /// What is not wrong but surely not meant.
+    /// Returns what is not wrong but surely not meant.
     pub(crate) fn warnings(&self) -> Warnings {
         Warnings {
             overlay: self.output.warnings().to_vec(),
@@ -133,7 +133,7 @@ impl RenderedChart {
 /// The objects in a text of documents as Helm reads it, each as compact JSON.
 ///
 /// # Errors
-/// What is no YAML, or has no JSON.
+/// If it is not YAML or cannot be expressed in JSON.
 pub(crate) fn json_objects(text: &str) -> Result<Vec<String>> {
     let failed = |error: yamltree::Error| Error::new(ErrorKind::Invalid, error.message());
     let options = ParseOptions {

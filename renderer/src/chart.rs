@@ -32,14 +32,14 @@ pub(crate) const DEFAULT_NAME: &str = "release-name";
 /// Reads what `--values` and `--set-file` name.
 pub(crate) type ReadValues<'r> = dyn Fn(&str) -> Result<Vec<u8>> + 'r;
 
-/// What is said of the release and of its cluster.
+/// The settings of the release and its cluster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Release<'r> {
     /// Its name.
     pub(crate) name: &'r str,
     /// Its namespace, `default` where none is given.
     pub(crate) namespace: Option<&'r str>,
-    /// Whether it is upgraded.
+    /// True if it is upgraded.
     pub(crate) is_upgrade: bool,
     /// The cluster's version.
     pub(crate) kube_version: Option<&'r str>,
@@ -47,9 +47,9 @@ pub(crate) struct Release<'r> {
     pub(crate) api_versions: &'r [String],
     /// The generation of Helm to render as.
     pub(crate) version: HelmVersion,
-    /// Whether values are checked against the chart's schemas.
+    /// True if values are checked against the chart's schemas.
     pub(crate) checks_schemas: bool,
-    /// Whether what was rendered is wanted also where it is no YAML.
+    /// True if what was rendered is wanted also where it is no YAML.
     pub(crate) debug: bool,
     /// The objects that `lookup` finds.
     pub(crate) cluster: Option<&'r Arc<Cluster>>,
@@ -72,16 +72,16 @@ pub struct Values {
     pub literal: Vec<String>,
 }
 
-/// What a chart renders to.
+/// A rendered chart.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     /// Its manifests and hooks.
     pub(crate) manifests: Manifests,
     /// Its CRDs and those of the charts in it: path and content.
     pub(crate) crds: Vec<(String, String)>,
-    /// What is not wrong but surely not meant.
+    /// Warnings.
     pub(crate) warnings: Vec<Warning>,
-    /// What is wrong with them, where they are wanted all the same.
+    /// The error of manifests that are printed in spite of it.
     pub(crate) fault: Option<Error>,
     /// The generation of Helm that it was rendered as.
     version: HelmVersion,
@@ -106,7 +106,7 @@ impl Rendered {
 /// Renders a chart.
 ///
 /// # Errors
-/// What is wrong, in Helm's words.
+/// If the chart or its values are invalid, with Helm's message.
 pub(crate) fn render(location: &ChartLocation, given: &Values, release: &Release<'_>) -> Result<Rendered> {
     kube_version(release)?;
     let mut warnings = Vec::new();
@@ -132,7 +132,7 @@ fn detect(location: &ChartLocation) -> Result<()> {
 /// Reads and merges the values that a user gives.
 ///
 /// # Errors
-/// What is wrong, in Helm's words.
+/// If the chart or its values are invalid, with Helm's message.
 pub(crate) fn user_values(
     given: &Values,
     version: HelmVersion,
@@ -144,7 +144,7 @@ pub(crate) fn user_values(
 /// The same, where the values' files are not those that a command line names.
 ///
 /// # Errors
-/// What is wrong, in Helm's words.
+/// If the chart or its values are invalid, with Helm's message.
 pub(crate) fn user_values_from(
     read: &ReadValues<'_>,
     given: &Values,
@@ -157,7 +157,7 @@ pub(crate) fn user_values_from(
 /// Renders a chart that was read, with the values of a user; what reading gave warnings of comes first.
 ///
 /// # Errors
-/// What is wrong, in Helm's words.
+/// If the chart or its values are invalid, with Helm's message.
 pub(crate) fn render_loaded(
     mut chart: Chart,
     user: &UserValues,
@@ -236,7 +236,7 @@ fn unknown_hook((path, words): &(String, String)) -> Warning {
 /// Explains a value of a chart.
 ///
 /// # Errors
-/// What is wrong, in Helm's words.
+/// If the chart or its values are invalid, with Helm's message.
 pub(crate) fn explain(
     location: &ChartLocation,
     given: &Values,
@@ -254,7 +254,7 @@ pub(crate) fn explain(
 /// Explains a value of a chart that was rendered.
 ///
 /// # Errors
-/// When the path is none.
+/// If the path is none.
 pub(crate) fn explain_rendered(inputs: &Inputs, value: &str) -> Result<Explanation> {
     let read = |name: &str| {
         let found = inputs.files.0.get(name).cloned();

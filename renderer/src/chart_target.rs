@@ -17,7 +17,7 @@ use crate::chart::{self, Release, Values};
 use crate::error::Result;
 use crate::render::{ENGINE, Engines};
 
-/// What is said of the charts that are targets.
+/// The settings of charts that are targets.
 #[derive(Clone, Debug, Default)]
 pub struct ChartOptions {
     /// The values that all of them get.
@@ -26,11 +26,11 @@ pub struct ChartOptions {
     pub release_name: Option<String>,
     /// The release's namespace.
     pub namespace: Option<String>,
-    /// Whether CRDs are printed too.
+    /// True if CRDs are printed too.
     pub include_crds: bool,
-    /// Whether hooks are left out.
+    /// True if hooks are left out.
     pub no_hooks: bool,
-    /// Whether tests are left out.
+    /// True if tests are left out.
     pub skip_tests: bool,
     /// The cluster's version.
     pub kube_version: Option<String>,
@@ -62,7 +62,7 @@ impl ChartTargets {
     /// Renders the chart at a path: the text, and what is surely not meant.
     ///
     /// # Errors
-    /// What is wrong, in Helm's words.
+    /// If the chart or its values are invalid, with Helm's message.
     pub(crate) fn render(&self, engines: Engines<'_>, path: &Path) -> Result<RenderedChart> {
         let loaded = engines.chart(path, None)?;
         let User { values, warnings, files } = self.user()?;
@@ -112,7 +112,7 @@ impl ChartTargets {
     }
 }
 
-/// Whether a path is that of a chart: an archive, or a folder that is one and no kustomization.
+/// Returns true if a path is that of a chart: an archive, or a folder that is one and no kustomization.
 pub(crate) fn is_chart(path: &Path, files: &dyn Files) -> bool {
     match files.resolve(path) {
         Ok((_, FileKind::File)) => is_archive(path),
@@ -121,7 +121,7 @@ pub(crate) fn is_chart(path: &Path, files: &dyn Files) -> bool {
     }
 }
 
-/// Whether a path is that of a kustomization.
+/// Returns true if a path is that of a kustomization.
 pub(crate) fn is_overlay(path: &Path, files: &dyn Files) -> bool {
     KUSTOMIZATIONS.iter().any(|name| has_file(path, name, files))
 }
@@ -133,7 +133,7 @@ fn has_file(folder: &Path, name: &str, files: &dyn Files) -> bool {
 /// The names that a kustomization can have.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Whether a path is named as archives of charts are.
+/// Returns true if a path is named as archives of charts are.
 pub(crate) fn is_archive(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "tgz")
 }

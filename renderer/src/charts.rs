@@ -42,7 +42,7 @@ impl Charts {
     /// The chart at a path; with a `boundary`, nothing outside of that folder is read.
     ///
     /// # Errors
-    /// What is wrong with it, in Helm's words.
+    /// If it is invalid, with Helm's message.
     pub(crate) fn get(
         &self,
         files: &dyn Files,
@@ -68,7 +68,7 @@ impl Charts {
 /// Reads the chart at a path of this machine's disk.
 ///
 /// # Errors
-/// What is wrong with it, in Helm's words.
+/// If it is invalid, with Helm's message.
 pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
     load_within(&Disk::new(), path, None, version, warnings)
 }
@@ -76,7 +76,7 @@ pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning
 /// Reads the chart at a path; with a `boundary`, nothing outside of that folder is read, whatever links there are.
 ///
 /// # Errors
-/// What is wrong with it, in Helm's words.
+/// If it is invalid, with Helm's message.
 pub(crate) fn load_within(
     files: &dyn Files,
     path: &Path,
@@ -116,12 +116,12 @@ pub(crate) fn load_within(
 /// The files in a chart's folder that are part of the chart; with a `boundary`, none outside of that folder.
 ///
 /// # Errors
-/// What is no chart's.
+/// If it is not part of a chart.
 pub(crate) fn files(files: &dyn Files, folder: &Path, boundary: Option<&Path>) -> Result<Vec<File>> {
     Folder::new(files, folder, boundary)?.read()
 }
 
-/// Where a chart is.
+/// The location of a chart.
 #[derive(Debug)]
 pub(crate) enum ChartLocation {
     /// On this disk.
@@ -134,7 +134,7 @@ impl ChartLocation {
     /// Reads the chart.
     ///
     /// # Errors
-    /// What is wrong with it, in Helm's words.
+    /// If it is invalid, with Helm's message.
     pub(crate) fn load(&self, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
         match self {
             Self::Disk(path) => load(path, version, warnings),

@@ -23,7 +23,7 @@ const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 /// Reads the objects at some paths, the later ones in place of earlier ones of the same name.
 ///
 /// # Errors
-/// What cannot be read, or is no object, with its place.
+/// If it cannot be read or is not an object, with the location.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Cluster> {
     let mut reader = Reader { cluster: Cluster::default(), left: MAX_SIZE };
     for path in paths {

@@ -1,4 +1,4 @@
-//! What a run was asked to do: flags and environment, checked. Nothing later looks at either.
+//! The checked flags and environment of a run. Nothing later reads either.
 
 use std::path::PathBuf;
 
@@ -9,24 +9,24 @@ use crate::cli::flags::BuildFlags;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::Reporter;
 
-/// How Kustomize turns its managed-by label on without the flag (konfig/general.go:45).
+/// Variable by which Kustomize enables its managed-by label (konfig/general.go:45).
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
 
 /// The folder of the cache, for all runs of a user or a machine.
 const CACHE_DIR: &str = "RENDERER_CACHE_DIR";
 
-/// How targets are rendered.
+/// The settings of rendering targets.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// What the engine is told.
+    /// The options of the engine.
     pub options: Options,
-    /// What is said of charts that are targets.
+    /// The settings of charts that are targets.
     pub charts: ChartOptions,
-    /// Whether remote resources come from the cache only.
+    /// True if remote resources come from the cache only.
     pub offline: bool,
     /// The folder of the cache, where there is a place for one.
     pub cache_dir: Option<PathBuf>,
-    /// Whether a warning makes a target fail.
+    /// True if a warning makes a target fail.
     pub strict: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn check_build_flags(flags: &BuildFlags) -> Result<()> {
     Ok(())
 }
 
-/// What the flags of a build say to the engine.
+/// Returns what the flags of a build say to the engine.
 pub(crate) fn build_options(flags: &BuildFlags) -> Options {
     let managed =
         flags.enable_managedby_label || std::env::var_os(MANAGED_BY_LABEL).is_some_and(|on| on == "on");
@@ -83,7 +83,7 @@ pub(crate) fn build_options(flags: &BuildFlags) -> Options {
     }
 }
 
-/// Where the XDG base directory specification puts what a program can get again.
+/// Returns where the XDG base directory specification puts what a program can get again.
 pub(crate) fn default_cache_dir() -> Option<PathBuf> {
     let path = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
     let absolute = |name| path(name).filter(|path| path.is_absolute());

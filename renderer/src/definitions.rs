@@ -17,7 +17,7 @@ use crate::git::Repository;
 /// Objects that are looked for.
 #[derive(Clone, Copy)]
 struct Wanted {
-    /// What each of them says.
+    /// The text that marks each of them.
     sign: &'static [u8],
     is_one: fn(&Object) -> bool,
 }
@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 64;
 /// Folders that hold no manifests of the repository's own.
 const PASSED_OVER: [&str; 2] = ["node_modules", "target"];
 
-/// Where definitions are looked for when nobody says: in the repository that the working directory is in.
+/// Returns where definitions are looked for when nobody says: in the repository that the working directory is in.
 pub(crate) fn default_folders() -> Vec<PathBuf> {
     let here = Path::new(".");
     Repository::discover(here).map(|repository| repository.work_tree().to_owned()).into_iter().collect()

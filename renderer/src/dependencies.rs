@@ -28,7 +28,7 @@ use origin::Origin;
 /// A time as Go writes it (`time.RFC3339Nano`).
 const LAYOUT: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
 
-/// What is said while it is worked, line by line.
+/// Receives progress messages, line by line.
 pub(crate) type Say<'s> = &'s mut dyn FnMut(&str);
 
 /// Keeps the dependencies of one chart.
@@ -41,7 +41,7 @@ pub(crate) struct Manager<'m> {
     access: &'m Access,
     /// By what repositories are asked that only the chart knows of: an account is not for any host that a chart names.
     stranger: Access,
-    /// Whether the servers of repositories are asked for their indexes.
+    /// True if the servers of repositories are asked for their indexes.
     refreshes: bool,
     known: Repositories,
     /// The files that charts are read from, and the folder that nothing outside of is read; the disk where there are none.

@@ -1,4 +1,4 @@
-//! Where Helm keeps its files: what the environment says of it, and the flags that override that.
+//! The paths of Helm's files: from the environment, and the flags that override it.
 //!
 //! In: flags and the environment. Out: paths; nothing is read. As Helm's `pkg/helmpath` and `pkg/cli/environment.go`.
 

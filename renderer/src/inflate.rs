@@ -29,7 +29,7 @@ impl<'r> Inflator<'r> {
         Self { engines, warnings: Mutex::default() }
     }
 
-    /// What the charts gave warnings of.
+    /// Returns what the charts gave warnings of.
     pub(crate) fn into_warnings(self) -> Vec<Warning> {
         self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,8 +1,8 @@
-//! What `renderer lint` looks at.
+//! The input of `renderer lint`.
 //!
 //! In: the paths of a command line, or none for this folder. Out: a set for the linter, and what could not be rendered.
-//! Where there are Applications, they are what is looked at, as they say what is deployed, and where; else the
-//! kustomizations and charts that nothing builds on.
+//! With Applications, these are checked, as they define what is deployed and where; else the kustomizations and
+//! charts that nothing builds on.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -26,10 +26,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
 use crate::render::Renderer;
 
-/// How texts are called that Applications are rendered to.
+/// Suffix of the names of rendered Applications.
 const RENDERED: &str = " (rendered)";
 
-/// What is looked at, and in which world.
+/// The input and its context.
 #[derive(Debug)]
 pub(crate) struct Linting<'l> {
     pub(crate) renderer: &'l Renderer,
@@ -38,15 +38,15 @@ pub(crate) struct Linting<'l> {
     pub(crate) jobs: NonZeroUsize,
 }
 
-/// What there is to look at.
+/// The targets to check.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) set: Manifests,
     /// What could not be rendered, and what it is of.
     pub(crate) errors: Vec<(Error, String)>,
-    /// What is to be said beside.
+    /// Notices.
     pub(crate) notices: Vec<String>,
-    /// Where Applications are written, by their names.
+    /// The locations of Applications, by name.
     places: HashMap<String, Location>,
 }
 
@@ -54,7 +54,7 @@ impl Linting<'_> {
     /// Renders what paths name; without any, what is in this folder.
     ///
     /// # Errors
-    /// Where there is nothing to look at, and a definition that cannot be read.
+    /// If there is nothing to look at, and a definition that cannot be read.
     pub(crate) fn gather(
         mut self,
         paths: &[PathBuf],
@@ -109,7 +109,7 @@ impl Linting<'_> {
         Ok(gathered)
     }
 
-    /// Whether a path is rendered as it is named.
+    /// Returns true if a path is rendered as it is named.
     fn is_target(&self, path: &Path) -> bool {
         let files = self.renderer.files();
         is_overlay(path, files) || is_chart(path, files) || files.resolve(path).is_err()

@@ -18,7 +18,7 @@ use crate::chart_target::{is_archive, is_chart, is_overlay};
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::Renderer;
 
-/// What standard input is called.
+/// The name of standard input.
 pub(crate) const STDIN: &str = "-";
 
 /// No folder of manifests is deeper.
@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 64;
 /// The objects that an argument stands for.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it is invalid.
 pub(crate) fn read(argument: &Path, renderer: &Renderer) -> Result<Vec<Object>> {
     read_over(argument, renderer, renderer.files())
 }
@@ -35,7 +35,7 @@ pub(crate) fn read(argument: &Path, renderer: &Renderer) -> Result<Vec<Object>> 
 /// The same over a view of the renderer's files.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it is invalid.
 pub(crate) fn read_over(argument: &Path, renderer: &Renderer, files: &dyn Files) -> Result<Vec<Object>> {
     let is_rendered = is_overlay(argument, files) || is_chart(argument, files) || is_address(argument, files);
     if is_rendered {
@@ -47,7 +47,7 @@ pub(crate) fn read_over(argument: &Path, renderer: &Renderer, files: &dyn Files)
 /// The objects in a file, in a folder and those below it, or on standard input, as they are written.
 ///
 /// # Errors
-/// What cannot be read, and what is no object.
+/// If it cannot be read or is not an object.
 pub(crate) fn plain(argument: &Path, files: &dyn Files) -> Result<Vec<Object>> {
     if argument == Path::new(STDIN) {
         return parse(STDIN, &standard_input()?);
@@ -60,7 +60,7 @@ pub(crate) fn plain(argument: &Path, files: &dyn Files) -> Result<Vec<Object>> {
 /// The objects of what was rendered.
 ///
 /// # Errors
-/// Where a document is no object.
+/// If a document is no object.
 pub(crate) fn rendered(name: &str, built: &Built, renderer: &Renderer) -> Result<Vec<Object>> {
     match built {
         Built::Chart(chart) => match &chart.places {
@@ -74,7 +74,7 @@ pub(crate) fn rendered(name: &str, built: &Built, renderer: &Renderer) -> Result
 /// The objects of a kustomization; what was read of files leads back to them.
 ///
 /// # Errors
-/// Where a resource has no JSON.
+/// If a resource has no JSON.
 pub(crate) fn of_overlay(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Object>> {
     Ok(objects::flatten(documents(overlay, renderer)?)?)
 }
@@ -82,7 +82,7 @@ pub(crate) fn of_overlay(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<O
 /// The resources of a kustomization, lists as they are.
 ///
 /// # Errors
-/// Where a resource has no JSON.
+/// If a resource has no JSON.
 pub(crate) fn documents(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Object>> {
     let place = |span: Span| renderer.place(span).map_or(Span::NONE, |place| place.span);
     let none: Sources = Vec::new().into();
@@ -99,7 +99,7 @@ pub(crate) fn documents(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Ob
 /// The documents of a chart's text, lists as they are, with their places in its templates.
 ///
 /// # Errors
-/// Where a document is no object.
+/// If a document is no object.
 pub(crate) fn of_chart(name: &str, text: Arc<str>, places: &ChartPlaces) -> Result<Vec<Object>> {
     let source = Arc::new(Source { name: format!("{name} (rendered)"), text });
     let sources = places.sources();
@@ -117,7 +117,7 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
 /// All that is on standard input.
 ///
 /// # Errors
-/// What reading gives, and more than a file may have.
+/// If reading fails, and more than a file may have.
 pub(crate) fn standard_input() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // One byte more than is allowed shows that there are more.
@@ -130,12 +130,12 @@ pub(crate) fn standard_input() -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether an argument is no path here, so that it can only be the address of a kustomization.
+/// Returns true if an argument is no path here, so that it can only be the address of a kustomization.
 fn is_address(argument: &Path, files: &dyn Files) -> bool {
     files.resolve(argument).is_err() && argument.to_str().is_some_and(|text| text.contains("//"))
 }
 
-/// Whether a file is read when its folder is.
+/// Returns true if a file is read when its folder is.
 fn is_manifest(name: &str) -> bool {
     [".yaml", ".yml", ".json"].iter().any(|extension| name.ends_with(extension))
 }

@@ -1,4 +1,4 @@
-//! Where rendered manifests go: standard output, a file, a folder with a file for each resource.
+//! Writes rendered manifests: to standard output, a file, or a directory with a file for each resource.
 //!
 //! In: what an engine made. Out: bytes. A file is only ever replaced whole: its new content is written beside it and
 //! then takes its name.
@@ -12,7 +12,7 @@ use kustomize::Output;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// How manifests are written.
+/// The output format of manifests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// As Kustomize prints them.
@@ -58,7 +58,7 @@ pub(crate) fn join(fragments: &[impl AsRef<str>], format: Format) -> String {
 /// Writes to standard output. A reader that has seen enough is no fault.
 ///
 /// # Errors
-/// What writing gives.
+/// If writing fails.
 pub(crate) fn to_stdout(text: &str) -> Result<()> {
     bytes_to_stdout(text.as_bytes())
 }
@@ -66,7 +66,7 @@ pub(crate) fn to_stdout(text: &str) -> Result<()> {
 /// The same for a text with colours, which only a terminal gets.
 ///
 /// # Errors
-/// What writing gives.
+/// If writing fails.
 pub(crate) fn to_stdout_coloured(text: &str) -> Result<()> {
     to_stdout(&match anstream::AutoStream::choice(&io::stdout()) {
         anstream::ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
@@ -77,7 +77,7 @@ pub(crate) fn to_stdout_coloured(text: &str) -> Result<()> {
 /// The same for what may be no text.
 ///
 /// # Errors
-/// What writing gives.
+/// If writing fails.
 pub(crate) fn bytes_to_stdout(bytes: &[u8]) -> Result<()> {
     match io::stdout().lock().write_all(bytes) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -136,7 +136,7 @@ fn file_names(output: &Output) -> Result<Vec<String>> {
 /// Gives a file a new content, all of it or nothing.
 ///
 /// # Errors
-/// What writing gives.
+/// If writing fails.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     let failed = |error: io::Error| Error::disk("write", path, &error);
     let existing = match fs::symlink_metadata(path) {
@@ -162,7 +162,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
 /// be anything where others can make links.
 ///
 /// # Errors
-/// What writing gives.
+/// If writing fails.
 pub(crate) fn put(path: &Path, content: &[u8]) -> Result<()> {
     swap_in(path, content, None).map_err(|error| Error::disk("write", path, &error))
 }

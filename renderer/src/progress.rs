@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::output;
 
-/// Who waits less does not wonder.
+/// Time before progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A line on the terminal that is rewritten as targets are done.

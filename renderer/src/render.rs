@@ -32,13 +32,13 @@ use crate::remote::Remotes;
 use crate::remote::charts::{ChartSources, TIMEOUT};
 use crate::stack;
 
-/// How often a waiting caller hears that work goes on.
+/// Maximum number of times a waiting caller hears that work goes on.
 const TICK: Duration = Duration::from_millis(200);
 
 /// The generation of Helm that charts are rendered as, unless a command line says another.
 pub(crate) const ENGINE: HelmVersion = HelmVersion::V4;
 
-/// What renders targets.
+/// Renders targets.
 #[derive(Debug)]
 pub struct Renderer {
     config: Config,
@@ -47,11 +47,11 @@ pub struct Renderer {
     charts: Charts,
     chart_targets: ChartTargets,
     shared: Shared,
-    /// What is kept to say where objects come from; nothing if nobody is to ask.
+    /// The recorded inputs for locations, if anybody asks.
     kept: Option<Kept>,
 }
 
-/// What is neither a file nor a setting, and the same whatever files are rendered.
+/// The state that is neither a file nor a setting, and does not depend on the rendered files.
 #[derive(Debug)]
 struct Outside {
     remotes: Remotes,
@@ -67,7 +67,7 @@ pub(crate) struct Engines<'r> {
     files: &'r dyn Files,
 }
 
-/// What a caller hears while targets are rendered.
+/// The events while targets are rendered.
 #[derive(Debug)]
 pub enum Event<T> {
     /// A target is done; with its number.
@@ -106,12 +106,12 @@ impl Renderer {
         Self { kept: Some(Kept::watching(kind)), ..self }
     }
 
-    /// How the watched objects of kustomizations became what they are, in the order of the builds.
+    /// Returns how the watched objects of kustomizations became what they are, in the order of the builds.
     pub(crate) fn histories(&self) -> Vec<History> {
         self.kept.as_ref().map(Kept::take_histories).unwrap_or_default()
     }
 
-    /// What the chart was rendered with that a text is a template of.
+    /// Returns what the chart was rendered with that a text is a template of.
     pub(crate) fn inputs(&self, template: &Arc<Source>) -> Option<Inputs> {
         self.kept.as_ref()?.inputs(template)
     }
@@ -133,7 +133,7 @@ impl Renderer {
         self.shared.sources()
     }
 
-    /// Where a span of what a kustomization gave is written.
+    /// Returns where a span of what a kustomization gave is written.
     pub(crate) fn place(&self, span: Span) -> Option<Location> {
         self.shared.place(span)
     }
@@ -143,12 +143,12 @@ impl Renderer {
         Engines { renderer: self, files }
     }
 
-    /// Where what was fetched is kept.
+    /// Returns where what was fetched is kept.
     pub(crate) fn cache_dir(&self) -> Option<&Path> {
         self.config.cache_dir.as_deref()
     }
 
-    /// Whether any file came from an address of its own, and from no folder.
+    /// Returns true if any file came from an address of its own, and from no folder.
     pub(crate) fn has_fetched_files(&self) -> bool {
         self.outside.remotes.have_files()
     }
@@ -281,7 +281,7 @@ impl Engines<'_> {
     /// The chart in a folder or archive; with a `boundary`, nothing outside of that folder is read.
     ///
     /// # Errors
-    /// What is wrong with it, in Helm's words.
+    /// If it is invalid, with Helm's message.
     pub(crate) fn chart(&self, path: &Path, boundary: Option<&Path>) -> Result<Arc<Loaded>> {
         self.renderer.charts.get(self.files, path, boundary, ENGINE)
     }
@@ -289,7 +289,7 @@ impl Engines<'_> {
     /// Renders a chart that was read, on the caller's stack.
     ///
     /// # Errors
-    /// What is wrong, in Helm's words.
+    /// If the chart or its values are invalid, with Helm's message.
     pub(crate) fn helm(
         &self,
         loaded: &Loaded,
@@ -316,7 +316,7 @@ impl Engines<'_> {
         (text, Some(places))
     }
 
-    /// Whether objects are to lead back to where they were written.
+    /// Returns true if objects are to lead back to where they were written.
     pub(crate) fn keep_places(&self) -> bool {
         self.renderer.kept.is_some()
     }
@@ -331,7 +331,7 @@ impl Engines<'_> {
         Engines { renderer: self.renderer, files }
     }
 
-    /// What is on servers.
+    /// Returns what is on servers.
     pub(crate) fn remotes(&self) -> &Remotes {
         &self.renderer.outside.remotes
     }
@@ -341,7 +341,7 @@ impl Engines<'_> {
         self.files
     }
 
-    /// Where charts that are in no file come from.
+    /// Returns where charts that are in no file come from.
     pub(crate) fn chart_sources(&self) -> &ChartSources {
         &self.renderer.outside.chart_sources
     }

@@ -19,7 +19,7 @@ pub(crate) struct Reporter {
     program: Program,
     quiet: bool,
     failed: Option<ErrorKind>,
-    /// What a command ends with where nothing has failed.
+    /// The exit code of a command without errors.
     code: Option<u8>,
     shown: HashSet<String>,
     renderer: Renderer,
@@ -128,7 +128,7 @@ impl Reporter {
         }
     }
 
-    /// What the process ends with.
+    /// Returns what the process ends with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.failed {
             None => self.code.map_or(ExitCode::SUCCESS, ExitCode::from),

@@ -77,7 +77,7 @@ pub(crate) fn files(
     Ok(planned)
 }
 
-/// Whether an argument cannot be a path: it has a scheme, or a host before a colon as in `git@host:path`.
+/// Returns true if an argument cannot be a path: it has a scheme, or a host before a colon as in `git@host:path`.
 fn is_address(argument: &str) -> bool {
     argument.contains("://") || argument.split('/').next().is_some_and(|start| start.contains(':'))
 }

@@ -47,13 +47,13 @@ static EXPRESSIONS: Rule = Rule {
     meaning: "The kind has rules in CEL, which only the API server evaluates.",
 };
 
-/// What objects are held against.
+/// Validates objects against schemas.
 #[derive(Debug)]
 pub(crate) struct Validator {
     builtin: BuiltinSchemas,
     custom: HashMap<Gvk, Schema>,
     catalogs: Vec<Catalog>,
-    /// Whether a kind without a schema is an error.
+    /// True if a kind without a schema is an error.
     requires_schemas: bool,
 }
 
@@ -61,7 +61,7 @@ impl Validator {
     /// A validator for a version of Kubernetes; for the newest known one where none is said.
     ///
     /// # Errors
-    /// Where there are no schemas for the version.
+    /// If there are no schemas for the version.
     pub(crate) fn new(version: Option<&str>, catalogs: Vec<Catalog>, requires_schemas: bool) -> Result<Self> {
         let builtin = BuiltinSchemas::for_version(version).map_err(|version| {
             let known = BuiltinSchemas::minors();
@@ -80,7 +80,7 @@ impl Validator {
         }
     }
 
-    /// What is wrong with the objects of a target.
+    /// Returns what is wrong with the objects of a target.
     ///
     /// # Errors
     /// A schema in a folder that cannot be read.

@@ -16,10 +16,10 @@ struct Case {
     /// The rule, and where Argo CD has it.
     why: String,
     args: Vec<String>,
-    /// What is said on standard error, among other things.
+    /// Expected parts of standard error.
     #[serde(default)]
     warnings: Vec<String>,
-    /// What is wrong; that many errors there are.
+    /// Expected errors; there are no others.
     #[serde(default)]
     errors: Vec<String>,
 }

@@ -40,7 +40,7 @@ fn generate(folder: &Path, arguments: &[String]) -> Output {
     command.output().expect("the program can be run")
 }
 
-/// Whether the parts are in a text one after the other.
+/// Returns true if the parts are in a text one after the other.
 fn has_in_order(text: &str, parts: &[String]) -> bool {
     let mut rest = Some(text);
     for part in parts {

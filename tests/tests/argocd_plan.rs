@@ -15,10 +15,10 @@ struct Case {
     /// The rule, and where Argo CD has it.
     why: String,
     args: Vec<String>,
-    /// What is said on standard error, among other things.
+    /// Expected parts of standard error.
     #[serde(default)]
     warnings: Vec<String>,
-    /// How standard error begins where there is no plan.
+    /// The start of standard error if there is no plan.
     error: Option<String>,
 }
 

@@ -68,7 +68,7 @@ fn index(folder: &Folder, entries: &str) {
     folder.write("files/charts/index.yaml", &format!("apiVersion: v1\nentries:\n  web:\n{entries}"));
 }
 
-/// What is left of a pull: archives in the working directory, and in the cache.
+/// Returns what is left of a pull: archives in the working directory, and in the cache.
 fn archives(folder: &Folder) -> (Vec<String>, Vec<String>) {
     let here = folder.files("").into_iter().filter(|path| !path.contains('/') && path.ends_with(".tgz"));
     (here.collect(), folder.files("cache/renderer/charts/blobs"))

@@ -1,4 +1,4 @@
-//! What objects of a cluster are told, by definitions that refuse what is not in their schemas.
+//! The status of cluster objects, against CRDs that reject unknown fields.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! What is deployed: `deploy/` as this repository's own renderer renders it.
+//! The deployment: `deploy/` as this repository's own renderer renders it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What a command of the renderer prints.
+/// Returns what a command of the renderer prints.
 fn rendered(arguments: &[&str]) -> String {
     let output = Command::new(RENDERER).args(arguments).current_dir(root()).output().expect("it can be run");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -56,7 +56,7 @@ fn the_chart_and_the_kustomization_have_the_same_alerts_and_dashboard() {
     assert!(rule.ends_with(&format!("spec:\n{}\n", indented.join("\n"))));
 }
 
-/// What a dashboard or an alert asks for is counted, under that name.
+/// Expected values: what a dashboard or an alert asks for is counted, under that name.
 #[test]
 fn all_numbers_that_are_shown_are_counted() {
     let source = read("image-updater/src/daemon/metrics.rs");
@@ -101,7 +101,7 @@ fn its_configuration_is_one() {
     assert_eq!(config.batch.updates.len(), 1);
 }
 
-/// What a cluster that is strict about pods asks for, and what the probes rely on.
+/// Expected values: what a cluster that is strict about pods asks for, and what the probes rely on.
 #[test]
 fn its_pod_may_do_little() {
     let deployment = fs::read_to_string(root().join("deploy/image-updater/base/deployment.yaml")).unwrap();

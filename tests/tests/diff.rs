@@ -120,7 +120,7 @@ impl Repository {
         command.output().expect("the program can be run")
     }
 
-    /// What a command prints that must succeed.
+    /// Returns what a command prints that must succeed.
     fn print(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let stderr = text(&output.stderr);

@@ -39,7 +39,7 @@ fn registry(habits: RegistryHabits) -> DockerRegistry {
     registry
 }
 
-/// What helm 4.3.1 says and leaves behind.
+/// Expected values: what helm 4.3.1 says and leaves behind.
 #[test]
 fn who_has_logged_in_may_pull_until_they_log_out() {
     let registry = registry(RegistryHabits::default());

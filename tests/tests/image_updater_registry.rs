@@ -78,7 +78,7 @@ mod credentials {
         registry
     }
 
-    /// What is asked of a registry with an account, with a file that says how.
+    /// Returns what is asked of a registry with an account, with a file that says how.
     fn ask(folder: &Folder, registry: &DockerRegistry, arguments: &[&str]) -> Outcome {
         let image = format!("{}/team/app:1.0.0", registry.host());
         run(folder, &[&["test", &image, "-o", "json"], arguments].concat(), &[LOGIN])

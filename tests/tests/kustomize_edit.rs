@@ -98,7 +98,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a kustomization file holds, in Kustomize's form: it writes nothing that is empty, sorts keys, images and replicas,
+/// Returns what a kustomization file holds, in Kustomize's form: it writes nothing that is empty, sorts keys, images and replicas,
 /// and knows fields in any case.
 fn content(text: &str) -> Result<Content, Failed> {
     let file = File::parse(text, 0).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What registries do beyond the plain case, by a stand-in that counts what it is asked.
+//! Registry behaviour beyond the plain case, with a stand-in that counts requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What a repository or an address may not do to the machine that builds it.
+//! Attacks of a repository or URL on the machine that builds it.
 
 use std::fs;
 

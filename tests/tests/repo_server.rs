@@ -377,7 +377,7 @@ fn registries_are_logged_in_to_pulled_from_and_logged_out_of() {
     fails(&checkout.run_in("", "helm", &pull, ""), "401");
 }
 
-/// What one home has got, another one does not get again.
+/// Expected values: what one home has got, another one does not get again.
 #[test]
 fn homes_share_a_cache() {
     let (_folder, server) = repository();

@@ -14,7 +14,7 @@ use crate::error::Result;
 const API_VERSION: &str = "renderer/v1alpha1";
 const KIND: &str = "Context";
 
-/// What rendering needs to know of the world.
+/// The known clusters, projects, repositories and settings that rendering depends on.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Context {
@@ -33,7 +33,7 @@ pub struct Context {
     /// The keys of the ConfigMap `argocd-cm`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// What generators that need a network would find.
+    /// Recorded results of generators that require a network.
     #[serde(default)]
     pub fixtures: Fixtures,
 }
@@ -75,7 +75,7 @@ pub struct Cluster {
     pub api_versions: Vec<String>,
 }
 
-/// What providers answer, before generators make parameters of it.
+/// Recorded answers of providers, before generators turn them into parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Fixtures {
@@ -123,7 +123,7 @@ pub struct PullRequest {
     /// The branch's commit.
     #[serde(rename = "headSHA")]
     pub head_sha: String,
-    /// Who opened it.
+    /// The author.
     pub author: String,
     /// Its labels.
     pub labels: Vec<String>,

@@ -20,7 +20,7 @@ const IN_CLUSTER_SERVER: &str = "https://kubernetes.default.svc";
 
 const SECRET_TYPE: &str = "argocd.argoproj.io/secret-type";
 
-/// What kubectl keeps of an object as it was applied, Secrets with their content.
+/// The annotation in which kubectl keeps the applied object, Secrets included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Settings that rendering depends on: these, and those that begin with one of [`SETTING_FAMILIES`].
@@ -35,7 +35,7 @@ const SETTINGS: [&str; 6] = [
 const SETTING_FAMILIES: [&str; 5] =
     ["kustomize.", "helm.", "jsonnet.", "resource.customizations", "resource.compareoptions"];
 
-/// What was found so far.
+/// The objects found so far.
 #[derive(Debug, Default)]
 pub struct Export {
     clusters: BTreeMap<String, Cluster>,
@@ -44,7 +44,7 @@ pub struct Export {
     repositories: BTreeSet<String>,
     kube_version: Option<String>,
     api_versions: BTreeSet<String>,
-    /// What was given and is not taken over, in words.
+    /// Notices about ignored objects.
     pub notices: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl Export {
         self.settings.extend(settings.into_iter().filter(|(key, _)| is_read(key)));
     }
 
-    /// What `argocd … list -o json` and `kubectl version -o json` print: objects without a kind.
+    /// Returns what `argocd … list -o json` and `kubectl version -o json` print: objects without a kind.
     fn take_of_tool(&mut self, item: &Node) -> Result<()> {
         if let Some(version) = item.lookup(&["serverVersion", "gitVersion"]).and_then(Node::text) {
             self.kube_version = Some(version.to_owned());

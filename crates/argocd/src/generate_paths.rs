@@ -64,7 +64,7 @@ impl SourceFolders {
         self.files(consulted).into_iter().filter(|file| !covers(file)).collect()
     }
 
-    /// What a path of the annotation stands for (`GetAppRefreshPaths`).
+    /// Returns what a path of the annotation stands for (`GetAppRefreshPaths`).
     fn located(&self, path: &str) -> Vec<PathBuf> {
         let path = path.trim();
         if path.is_empty() {

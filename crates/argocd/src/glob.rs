@@ -28,7 +28,7 @@ impl Glob {
         Ok(Self(Arc::new(regex)))
     }
 
-    /// Whether the whole text matches.
+    /// Returns true if the whole text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)
@@ -39,7 +39,7 @@ impl Glob {
 struct Translation<'p> {
     rest: std::str::Chars<'p>,
     expression: String,
-    /// How many braces are open.
+    /// Number of braces are open.
     open: usize,
     /// One character that is no separator.
     one: String,
@@ -100,7 +100,7 @@ impl<'p> Translation<'p> {
         self.expression.push_str(&String::from_utf8_lossy(&quoted));
     }
 
-    /// What is in brackets: one range, or characters.
+    /// Returns what is in brackets: one range, or characters.
     fn bracket(&mut self) -> Result<(), &'static str> {
         let is_not = self.rest.as_str().starts_with('!');
         if is_not {

@@ -1,4 +1,4 @@
-//! Where the repositories of a `repoURL` are on this disk.
+//! Maps each `repoURL` to a directory on this disk.
 //!
 //! In: the repositories of a [`Context`] and the folder of its file. Out: the folder of an address at a revision, and
 //! the commit that it stands for. Refused, with what to add to the context: addresses that it does not have, and
@@ -33,7 +33,7 @@ impl Repositories {
         Self(context.repositories.iter().map(|repository| checkout(&repository.value)).collect())
     }
 
-    /// What there is for an address at a `targetRevision`, where the empty one is `HEAD`.
+    /// Returns what there is for an address at a `targetRevision`, where the empty one is `HEAD`.
     ///
     /// One folder alone serves every revision; of several the one for the revision does, and else that which names none.
     ///
@@ -54,7 +54,7 @@ impl Repositories {
         chosen.ok_or_else(|| refused(&shown(url), wanted, &all))
     }
 
-    /// Whether the context has an address at all.
+    /// Returns true if the context has an address at all.
     #[must_use]
     pub fn has(&self, url: &str) -> bool {
         let address = normalized(url);
@@ -76,7 +76,7 @@ impl Checkout {
     }
 }
 
-/// Whether two addresses are of one repository, in Argo CD's eyes.
+/// Returns true if two addresses are of one repository, in Argo CD's eyes.
 #[must_use]
 pub fn same_repository(one: &str, other: &str) -> bool {
     normalized(one) == normalized(other)
@@ -109,7 +109,7 @@ fn normalized(url: &str) -> String {
     address.strip_suffix(".git").unwrap_or(&address).to_owned()
 }
 
-/// Whether an address without its scheme begins with who logs in, as only those of ssh do.
+/// Returns true if an address without its scheme begins with who logs in, as only those of ssh do.
 pub(crate) fn is_ssh(address: &str) -> bool {
     let mut parts = address.split('@');
     let user = parts.next().unwrap_or_default();

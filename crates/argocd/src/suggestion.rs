@@ -1,4 +1,4 @@
-//! What a name was perhaps meant to be.
+//! Suggests the intended name for a misspelled one.
 
 /// The name most like a given one, if one is like enough; case, dashes and the like do not count.
 pub(crate) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {

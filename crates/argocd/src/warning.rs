@@ -1,4 +1,4 @@
-//! What is not wrong but surely not meant, each with a stable code.
+//! Warnings, each with a stable code.
 
 diagnostic::warning_codes! {
     /// An object is there more than once; the last one is applied (Argo CD's `RepeatedResourceWarning`).

@@ -18,10 +18,10 @@ use vfs::{Entry, MemoryTree, Tree as _};
 use crate::budget::Reservation;
 use crate::contents::{self, Digest, Uses};
 
-/// How large a repository may be.
+/// The limits of a repository.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// What its archive inflates to, in bytes.
+    /// Maximum size of the unpacked archive, in bytes.
     pub tree_bytes: u64,
     /// Files, folders and links.
     pub files: usize,
@@ -29,7 +29,7 @@ pub struct Limits {
     pub depth: usize,
     /// The length of a path, in bytes.
     pub path_bytes: usize,
-    /// How many times its size the archive may inflate to.
+    /// Number of times its size the archive may inflate to.
     pub ratio: u64,
 }
 
@@ -46,7 +46,7 @@ const RATIO_COUNTS_FROM: u64 = 4 << 20;
 /// A long name or a set of extended attributes is no larger.
 const MAX_EXTENSION: u64 = 64 << 10;
 
-/// What an entry takes beside its name, which is kept twice: its nodes in the tree and in the table of digests.
+/// Memory of an entry besides its name, which is kept twice: its nodes in the tree and in the table of digests.
 const ENTRY_OVERHEAD: u64 = 256;
 
 /// As many links in one path as Linux follows.
@@ -89,7 +89,7 @@ pub(crate) struct Unpacked {
     pub(crate) digests: HashMap<PathBuf, Digest>,
     /// Its contents, which other trees may have too.
     pub(crate) uses: Uses,
-    /// What it takes beside them.
+    /// The reserved memory.
     pub(crate) reservation: Reservation,
 }
 
@@ -131,7 +131,7 @@ struct Unpacking<'u> {
     extensions: Extensions,
 }
 
-/// What was said of the next entry where its own head has no room.
+/// Extended headers for the next entry.
 #[derive(Default)]
 struct Extensions {
     path: Option<Vec<u8>>,
@@ -296,7 +296,7 @@ fn misplaced(path: &Path, error: &io::Error) -> Refusal {
     Refusal::Invalid(format!("invalid path `{}` in the archive: {error}", path.display()))
 }
 
-/// Whether a link leads out of the tree, by itself or by way of other links.
+/// Returns true if a link leads out of the tree, by itself or by way of other links.
 fn leads_out(tree: &MemoryTree, link: &Path) -> bool {
     let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
     let mut real = PathBuf::new();
@@ -337,7 +337,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// What an archive inflates to, as long as it stays in the limits.
+/// The unpacked archive, within the limits.
 struct Inflated<'l, R> {
     decoder: GzDecoder<Counted<R>>,
     bytes: u64,

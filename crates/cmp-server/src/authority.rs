@@ -7,7 +7,7 @@
 
 use crate::hpack;
 
-/// What a client of HTTP/2 sends first.
+/// The first bytes that an HTTP/2 client sends.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The size of a frame that a peer may send unless it is told otherwise, which nobody here does.
@@ -222,7 +222,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes out, read in pieces that end where they are told to.
+    /// Rewrites the input in pieces that end at `cuts`.
     fn rewritten(input: &[u8], cuts: &[usize]) -> Vec<u8> {
         let (mut rewriter, mut out) = (Rewriter::default(), Vec::new());
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (input.len() + 1)).collect();

@@ -1,4 +1,4 @@
-//! How much memory trees and results may take together.
+//! The memory that trees and results share.
 //!
 //! In: sizes, before what has them is made. Out: a [`Reservation`], which gives its bytes back when it is dropped, or
 //! nothing where there is no room. What is to go to make room is decided by the caches.

@@ -24,10 +24,10 @@ const DATA: u8 = 0;
 const RESET: u8 = 3;
 const END_STREAM: u8 = 1;
 
-/// Whether a server answers on a socket, and says that it is well.
+/// Returns whether a server answers on a socket, and says that it is well.
 ///
 /// # Errors
-/// What kept it from saying so in time.
+/// If the server did not answer in time.
 pub fn probe(socket: &Path, patience: Duration) -> io::Result<()> {
     let until = Instant::now() + patience;
     let mut stream = UnixStream::connect(socket)?;

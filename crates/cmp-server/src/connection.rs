@@ -11,7 +11,7 @@ use crate::authority::Rewriter;
 /// As much is read at once.
 const CHUNK: usize = 32 << 10;
 
-/// What it wraps is read through a [`Rewriter`], and written to as it is.
+/// A connection that is read through a [`Rewriter`] and written directly.
 pub(crate) struct Connection<S> {
     stream: S,
     rewriter: Rewriter,

@@ -14,7 +14,7 @@ use crate::budget::Reservation;
 /// SHA-256.
 pub(crate) type Digest = [u8; 32];
 
-/// What a content takes beside its bytes: its entry here.
+/// Memory of an entry besides the content.
 const OVERHEAD: u64 = 128;
 
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl fmt::Debug for Contents {
     }
 }
 
-/// How much is to be reserved while a file of this size is read: its bytes twice, for they are copied once into shared
+/// Returns how much is to be reserved while a file of this size is read: its bytes twice, for they are copied once into shared
 /// memory.
 pub(crate) fn needed(size: u64) -> u64 {
     size.saturating_mul(2).saturating_add(OVERHEAD)

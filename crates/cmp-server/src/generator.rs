@@ -16,7 +16,7 @@ use crate::trees::Tree;
 pub(crate) const VOLATILE: [&str; 3] =
     ["ARGOCD_APP_REVISION", "ARGOCD_APP_REVISION_SHORT", "ARGOCD_APP_REVISION_SHORT_8"];
 
-/// What a user interface shows of an error, and what fits into HTTP/2 headers everywhere.
+/// Maximum length of an error message: user interfaces show it, and it must fit into HTTP/2 headers.
 const MAX_MESSAGE: usize = 2000;
 
 /// Renders applications.
@@ -28,19 +28,19 @@ pub trait Generator: Send + Sync + 'static {
     /// deep stack.
     ///
     /// # Errors
-    /// What is wrong with the application.
+    /// If the application is invalid.
     fn generate(&self, request: &Request<'_>, files: &dyn Files) -> Result<Generated, Failure>;
 
-    /// Whether an application is one that it renders.
+    /// Returns whether an application is one that it renders.
     ///
     /// # Errors
-    /// What is wrong with the application.
+    /// If the application is invalid.
     fn supports(&self, request: &Request<'_>, files: &dyn Files) -> Result<bool, Failure>;
 
     /// The parameters that an application can have.
     ///
     /// # Errors
-    /// What is wrong with the application.
+    /// If the application is invalid.
     fn parameters(&self, request: &Request<'_>, files: &dyn Files) -> Result<Vec<Announcement>, Failure>;
 }
 
@@ -57,11 +57,11 @@ pub struct Request<'r> {
 pub struct Generated {
     /// One object each, as compact JSON.
     pub manifests: Vec<String>,
-    /// What the source was found to be.
+    /// The detected type of the source.
     pub source_type: String,
-    /// Whether it was made of nothing but the request and the files, so that it may be kept.
+    /// True if it was made of nothing but the request and the files, so that it may be kept.
     pub is_reproducible: bool,
-    /// Whether there may be no manifests. Otherwise that is an error, since Argo CD would prune all that there is of the
+    /// True if there may be no manifests. Otherwise that is an error, since Argo CD would prune all that there is of the
     /// application.
     pub may_be_empty: bool,
 }
@@ -80,11 +80,11 @@ pub struct Announcement {
     pub name: String,
     /// Its name for people.
     pub title: String,
-    /// What it is for.
+    /// The description.
     pub tooltip: String,
-    /// Whether there has to be a value.
+    /// True if there has to be a value.
     pub is_required: bool,
-    /// What a value is: a text, unless it says otherwise.
+    /// The type of a value; a string by default.
     pub item_type: String,
     /// `string`, `array` or `map`.
     pub collection_type: String,
@@ -163,7 +163,7 @@ impl Failure {
         Self { message: shortened(message.into()), is_transient: true }
     }
 
-    /// Whether it may not fail the next time.
+    /// Returns true if it may not fail the next time.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         self.is_transient

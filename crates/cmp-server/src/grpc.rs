@@ -78,7 +78,7 @@ impl<M: Message + Default> Decoder for Messages<M> {
     }
 }
 
-/// What is sent back. The bytes of a kept result are shared with the response, however large.
+/// The response. The bytes of a cached result are shared with it.
 pub(crate) enum Answer {
     Message(Bytes),
     Made(Arc<Made>),

@@ -1,7 +1,7 @@
 //! As much of HPACK (RFC 7541) as it takes to replace one value in a block of headers.
 //!
 //! In: the bytes of a header block. Out: the same with another authority, or nothing where there is none to replace.
-//! What does not hold together is left to the HTTP/2 server behind, which refuses it in its own words.
+//! Malformed blocks are left to the HTTP/2 server, which rejects them.
 
 /// The index of `:authority` in the static table (appendix A).
 const AUTHORITY_INDEX: usize = 1;
@@ -9,7 +9,7 @@ const AUTHORITY_INDEX: usize = 1;
 /// The name, where a client writes it out as gRPC's C core does.
 const AUTHORITY: &[u8] = b":authority";
 
-/// How many bits the code of each symbol has (appendix B). The code is canonical: it follows from its lengths. The last
+/// Maximum number of bits the code of each symbol has (appendix B). The code that is canonical: it follows from its lengths. The last
 /// symbol is EOS.
 #[rustfmt::skip]
 const CODE_LENGTHS: [u8; 257] = [
@@ -51,7 +51,7 @@ pub(crate) fn with_plain_authority(block: &[u8]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
-/// What every parser of authorities takes.
+/// Returns what every parser of authorities takes.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_')
 }
@@ -150,7 +150,7 @@ impl Literal<'_> {
     }
 }
 
-/// How many codes there are of each length.
+/// Maximum number of codes there that are of each length.
 const CODES_OF_LENGTH: [u32; LONGEST_CODE + 1] = {
     let mut counts = [0; LONGEST_CODE + 1];
     let mut symbol = 0;

@@ -15,7 +15,7 @@ use crate::store::Store;
 /// Smaller ones are not counted; there is at most one of each stream.
 const LARGE: u64 = 1 << 20;
 
-/// How often a message is in memory at most: as it comes in, and on its way to be unpacked.
+/// Maximum number of times a message is in memory at most: as it comes in, and on its way to be unpacked.
 const COPIES: u64 = 2;
 
 /// The flag and the length in front of a message.
@@ -25,7 +25,7 @@ const HEAD: usize = 5;
 pub(crate) struct Metered<B> {
     body: B,
     store: Arc<Store>,
-    /// What has come of a message's head.
+    /// The received part of a message's header.
     head: Vec<u8>,
     /// The bytes of the message that are still to come.
     left: u64,

@@ -1,10 +1,10 @@
-//! What is said of a request when it is over: no content, no variable but the application's name.
+//! The log record of a request: no content, and no variable except the application's name.
 
 use std::time::Duration;
 
 use tonic::Code;
 
-/// Whether something was at hand.
+/// Tells whether something was at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cached {
     /// It was.
@@ -24,9 +24,9 @@ pub struct Record {
     pub path: String,
     /// The archive's checksum.
     pub checksum: String,
-    /// Whether the tree was at hand; nothing where it did not come to that.
+    /// Tells whether the tree was at hand; nothing where it did not come to that.
     pub tree: Option<Cached>,
-    /// Whether the manifests were at hand; nothing where it did not come to that.
+    /// Tells whether the manifests were at hand; nothing where it did not come to that.
     pub result: Option<Cached>,
     /// The bytes of the archive that came.
     pub received_bytes: u64,
@@ -36,13 +36,13 @@ pub struct Record {
     pub manifests: usize,
     /// The bytes of the response.
     pub sent_bytes: usize,
-    /// How long the request came in, an archive being unpacked meanwhile.
+    /// Time the request came in, an archive being unpacked meanwhile.
     pub receiving: Duration,
-    /// How long it took from there.
+    /// Time it took from there.
     pub serving: Duration,
-    /// How it ended.
+    /// The gRPC status code.
     pub code: Code,
-    /// What the client was told, where it failed.
+    /// The error message sent to the client.
     pub message: Option<String>,
 }
 

@@ -25,13 +25,13 @@ use crate::trees::{Claim, Ticket, Tree};
 /// Pieces are handed on in portions of this size: one of a kilobyte, as they mostly come, is not worth waking a thread.
 const PORTION: usize = 64 << 10;
 
-/// How many times its size an archive of manifests mostly takes in memory.
+/// Maximum number of times its size an archive of manifests mostly takes in memory.
 const USUAL_RATIO: u64 = 8;
 
-/// What a stream takes beside its tree: windows and buffers.
+/// Memory of a stream besides its tree: windows and buffers.
 const STREAM_OVERHEAD: u64 = 512 << 10;
 
-/// What a client has sent.
+/// A received request.
 pub(crate) struct Received {
     pub(crate) metadata: Metadata,
     pub(crate) tree: Arc<Tree>,
@@ -46,7 +46,7 @@ pub(crate) struct Incoming<'s> {
     is_ended: bool,
     /// The bytes of the archive so far.
     pub(crate) bytes: u64,
-    /// What it is about, once that is known.
+    /// The metadata, once received.
     pub(crate) metadata: Option<Metadata>,
 }
 
@@ -58,7 +58,7 @@ impl<'s> Incoming<'s> {
     /// Reads the stream to its end.
     ///
     /// # Errors
-    /// What is wrong with it, once all of it has come.
+    /// If it is invalid, after all of it was received.
     pub(crate) async fn receive(&mut self) -> Result<Received, Status> {
         let received = self.tree().await;
         while !self.is_ended {
@@ -170,7 +170,7 @@ impl<'s> Incoming<'s> {
     }
 }
 
-/// What the thread does: unpacks with what room there is, reads on to the end, and gives the checksum of it all.
+/// Returns what the thread does: unpacks with what room there is, reads on to the end, and gives the checksum of it all.
 fn unpack_pieces(
     pieces: mpsc::Receiver<Bytes>,
     store: &Store,

@@ -1,4 +1,4 @@
-//! What was rendered before, by what it was made of: an unrelated change in a repository is no reason to render again.
+//! The cache of results by their inputs: an unrelated change in a repository does not cause rendering.
 //!
 //! In: an application of a tree. Out: the response that was made of the same environment and the same files. The files
 //! that a result depends on are known only when it has been made, so that they are compared, and no part of its key.
@@ -23,10 +23,10 @@ use crate::trees::Tree;
 /// As many results of one application are kept: those of the branches that are looked at by turns.
 const MAX_VARIANTS: usize = 4;
 
-/// What a path of a read set takes beside its bytes.
+/// Memory of a path in a read set besides its bytes.
 const PATH_OVERHEAD: u64 = 64;
 
-/// What a result takes beside its response and its read set.
+/// Memory of a result besides its response and read set.
 const OVERHEAD: u64 = 512;
 
 /// An encoded response, counted as long as somebody has it.
@@ -39,7 +39,7 @@ pub(crate) struct Made {
     reservation: Reservation,
 }
 
-/// What a result depends on beside what is in its key.
+/// The inputs of a result that are not in its key.
 pub(crate) struct Dependencies {
     read_set: ReadSet,
     fingerprint: Digest,
@@ -55,7 +55,7 @@ struct Kept {
     /// The keys by their last uses.
     order: BTreeMap<u64, Digest>,
     uses: u64,
-    /// What all of them take.
+    /// The total size in bytes.
     bytes: u64,
 }
 
@@ -66,7 +66,7 @@ struct Variants {
     made: Vec<Arc<Made>>,
 }
 
-/// What is the same from commit to commit: the application and its environment.
+/// Returns what is the same from commit to commit: the application and its environment.
 pub(crate) fn key(path: &Path, metadata: &Metadata, engine: &str) -> Digest {
     let mut hash = Sha256::new();
     let mut add = |text: &[u8]| {
@@ -84,7 +84,7 @@ pub(crate) fn key(path: &Path, metadata: &Metadata, engine: &str) -> Digest {
     hash.finalize().into()
 }
 
-/// How many bytes the response has.
+/// Returns how many bytes the response has.
 pub(crate) fn response_size(generated: &Generated) -> u64 {
     let length = |text: &String| prost::encoding::string::encoded_len(1, text) as u64;
     generated.manifests.iter().map(length).sum::<u64>() + length(&generated.source_type)
@@ -105,7 +105,7 @@ impl Made {
         Self { response: response.into(), manifests, dependencies, checked, reservation }
     }
 
-    /// What it takes.
+    /// Returns what it takes.
     pub(crate) fn memory(response: u64, dependencies: &Dependencies) -> u64 {
         let ReadSet { files, directories, listed, missing } = &dependencies.read_set;
         let paths = [files, directories, listed, missing].into_iter().flatten();
@@ -187,7 +187,7 @@ impl Results {
         true
     }
 
-    /// What is kept takes so much.
+    /// Returns what is kept takes so much.
     pub(crate) fn bytes(&self) -> u64 {
         self.lock().bytes
     }

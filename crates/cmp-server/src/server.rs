@@ -36,8 +36,7 @@ const MAX_CONNECTIONS: usize = 1024;
 /// And asks three things of it at most, one after the other.
 const MAX_STREAMS: u32 = 64;
 
-/// What a client may send of a stream before it is read, and of all streams of a connection: there is no way to wait
-/// for on a socket.
+/// Flow control window of a stream, and of all streams of a connection: a socket has no latency to hide.
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 512 << 10;
 
@@ -47,21 +46,21 @@ const ANSWERING_THREADS: usize = 2;
 /// Threads that unpack; they mostly wait for clients.
 const UNPACKING_THREADS: usize = 64;
 
-/// How long to wait where no client can be accepted, as there are no more files to be opened.
+/// Time to wait where no client can be accepted, as there are no more files to be opened.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How a server works.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The path of the socket.
     pub socket: PathBuf,
-    /// How many bytes trees and results may take.
+    /// Number of bytes trees and results may take.
     pub max_memory: u64,
-    /// How large a repository may be.
+    /// The limits of a repository.
     pub limits: Limits,
-    /// How many applications are rendered side by side.
+    /// Number of applications are rendered side by side.
     pub jobs: usize,
-    /// How long what has begun may go on when the server is to stop.
+    /// Time what has begun may go on when the server is to stop.
     pub grace: Duration,
 }
 
@@ -76,7 +75,7 @@ impl Server {
     /// Listens on the socket.
     ///
     /// # Errors
-    /// What is in the way.
+    /// If the socket cannot be created.
     pub fn bind(options: Options) -> Result<Self, SocketError> {
         let socket = Socket::bind(&options.socket)?;
         Ok(Self { options, socket })

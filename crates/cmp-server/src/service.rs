@@ -49,7 +49,7 @@ pub(crate) struct Service {
     pub(crate) is_stopping: AtomicBool,
 }
 
-/// What is asked about an application.
+/// The method that is called for an application.
 #[derive(Clone, Copy, Debug)]
 enum Question {
     Manifests,
@@ -329,7 +329,7 @@ impl Visit {
         note(&mut self.record.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What a client is told whose patience has ended.
+    /// Returns what a client is told whose patience has ended.
     fn late(&self, patience: Duration) -> Status {
         let stage = self.stage.load(Ordering::Relaxed);
         let doing = if stage == Stage::Rendering as u8 {

@@ -40,7 +40,7 @@ impl Socket {
     /// Listens at a path. A socket that was left there and that nobody listens on any more is replaced.
     ///
     /// # Errors
-    /// What is in the way.
+    /// If the socket cannot be created.
     pub(crate) fn bind(path: &Path) -> Result<Self, SocketError> {
         let failed = |kind| SocketError { path: path.to_owned(), kind };
         remove_stale(path).map_err(failed)?;
@@ -91,7 +91,7 @@ impl Drop for Socket {
 }
 
 impl SocketError {
-    /// Whether a file is in the way that somebody has to remove, or a server to be stopped.
+    /// Returns true if a file is in the way that somebody has to remove, or a server to be stopped.
     #[must_use]
     pub fn is_taken(&self) -> bool {
         !matches!(self.kind, Kind::Io(_))

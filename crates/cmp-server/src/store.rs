@@ -64,7 +64,7 @@ impl Store {
         while self.results.bytes() > self.budget.max() / RESULTS_PART && self.results.evict() {}
     }
 
-    /// What a client is told where there is no memory.
+    /// Returns what a client is told where there is no memory.
     pub(crate) fn exhausted(&self, what: &str) -> Status {
         let mebibytes = self.budget.max() >> 20;
         Status::resource_exhausted(format!("no memory for {what}: all of the {mebibytes} MiB are in use"))

@@ -17,7 +17,7 @@ use vfs::{FileKind, Files, MemoryTree};
 use crate::archive::Unpacked;
 use crate::contents::Digest;
 
-/// How long a request waits for another that unpacks the same tree, which may have a slow client.
+/// Time a request waits for another that unpacks the same tree, which may have a slow client.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A repository; as long as somebody has it, its memory is counted.
@@ -47,7 +47,7 @@ enum Slot {
     Unpacking(Arc<Notify>),
 }
 
-/// What a request is to do.
+/// The task of a request for a tree.
 #[derive(Debug)]
 pub(crate) enum Claim {
     /// Nothing: here it is.

@@ -1,5 +1,5 @@
 //! Sigstore's bundles, as far as keys go. In: the bytes of one, in JSON. Out: a signature, of a statement or of a message.
-//! What a bundle says of certificates, logs and times is passed over; it is signed by nobody that is known here.
+//! Ignored: certificates, logs and timestamps of a bundle.
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::signature::{Fault, shown};
 use crate::statement::PAYLOAD_TYPE;
 
-/// What bundles are called, as artifacts, as layers and in themselves, before their version.
+/// Prefix of the media types of bundles, before their version.
 pub(crate) const PREFIX: &str = "application/vnd.dev.sigstore.bundle";
 
 /// Those of signatures have ten thousand bytes; those of statements about all parts of an image are larger.
@@ -29,7 +29,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What of a bundle matters.
+/// The relevant part of a bundle.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Bundle {
     pub(crate) signature: Vec<u8>,
@@ -37,7 +37,7 @@ pub(crate) struct Bundle {
     pub(crate) has_certificate: bool,
 }
 
-/// What a bundle signs.
+/// The signed content of a bundle.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A statement that is in it.
@@ -137,7 +137,7 @@ impl MessageSignature {
     }
 }
 
-/// Whether a message's digest is that of an image.
+/// Returns true if a message's digest is that of an image.
 pub(crate) fn is_of(message_digest: &[u8], digest: &Digest) -> bool {
     let hex: String = message_digest.iter().map(|byte| format!("{byte:02x}")).collect();
     digest.algorithm() == "sha256" && digest.hex() == hex

@@ -1,5 +1,5 @@
-//! Where signatures of an image lie. In: a registry and a digest. Out: each signature that there may be, or why it is
-//! none, from the newest on, as far as anybody wants to see them.
+//! Finds the signatures of an image. Input: a registry and a digest. Output: each possible signature, or why it is
+//! none, newest first, until the caller stops.
 //!
 //! ```text
 //! referrers      bundles, and simple signing that refers to the image
@@ -17,16 +17,16 @@ use crate::signature::{Fault, Signature, Signed};
 use crate::simple_signing;
 use crate::statement;
 
-/// How many manifests and layers are looked at for one image. Who signs each night has fewer in half a year.
+/// Maximum number of manifests and layers that are looked at for one image. Who signs each night has fewer in half a year.
 const MAX_LOOKS: usize = 256;
 
-/// What simple signing is called where it refers to an image.
+/// Artifact type of a simple signing signature that refers to an image.
 const SIGNATURE_ARTIFACT: &str = "application/vnd.dev.cosign.artifact.sig.v1+json";
 
-/// What an artifact is called by registries that do not know its type.
+/// Artifact type that registries show for unknown types.
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 
-/// Where cosign notes of a bundle what it states, so that it need not be read for that.
+/// Annotation in which cosign keeps the predicate type of a bundle.
 const PREDICATE_TYPE: &str = "dev.sigstore.bundle.predicateType";
 
 /// Looks for the signatures of one image.
@@ -39,7 +39,7 @@ pub(crate) struct Search<'s> {
     last: Option<(Digest, Vec<u8>)>,
 }
 
-/// What a signature that was found, or could not be had, comes to: something where it is the one.
+/// Called with each signature or the reason why it cannot be read; returns a value to stop.
 type Visit<'v, T> = &'v mut dyn FnMut(Result<Signature, Fault>) -> Option<T>;
 
 impl<'s> Search<'s> {
@@ -192,13 +192,13 @@ pub(crate) fn tag(digest: &Digest) -> String {
     format!("{}-{}.sig", digest.algorithm(), digest.hex())
 }
 
-/// Whether what is listed may be a signature, by what whoever listed it says.
+/// Returns true if what is listed may be a signature, by what whoever listed it says.
 fn may_be_signature(entry: &Descriptor) -> bool {
     let kind = entry.artifact_type.as_str();
     kind.starts_with(bundle::PREFIX) || [SIGNATURE_ARTIFACT, EMPTY, ""].contains(&kind)
 }
 
-/// What an error of the registry's says of a signature. What is listed and not there is not had by asking again.
+/// Returns what an error of the registry's says of a signature. What is listed and not there is not had by asking again.
 fn fault(error: Error) -> Fault {
     match error.kind() {
         ErrorKind::Limit => Fault::TooLarge(error.message().to_owned()),

@@ -19,7 +19,7 @@ const MAX_PEM: usize = 64 << 10;
 /// Each signature is held against each key.
 const MAX_KEYS: usize = 32;
 
-/// How many bits of a product of primes are neither too few to trust nor too many to reckon with.
+/// Maximum number of bits of a product of primes that are neither too few to trust nor too many to reckon with.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 /// 1.2.840.10045.2.1
@@ -61,7 +61,7 @@ impl PublicKey {
     /// Reads all public keys of a text. The name is what messages call them: where the text is from.
     ///
     /// # Errors
-    /// Where it holds no public key, one that cannot be used, or a private one.
+    /// If it holds no public key, one that cannot be used, or a private one.
     pub fn read_all(name: &str, pem: &str) -> Result<Vec<Self>> {
         let refused = |reason: &str| Error::new(ErrorKind::Key, format!("{name} {reason}"));
         if pem.len() > MAX_PEM {
@@ -86,13 +86,13 @@ impl PublicKey {
         }
     }
 
-    /// Where it is from.
+    /// Returns where it is from.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether a signature of a message is of this key.
+    /// Returns true if a signature of a message is of this key.
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let by = |algorithm: &&'static dyn VerificationAlgorithm| {
             UnparsedPublicKey::new(*algorithm, &self.bytes).verify(message, signature).is_ok()
@@ -102,7 +102,7 @@ impl PublicKey {
 }
 
 impl Kind {
-    /// What a signature with such a key may be by.
+    /// Returns what a signature with such a key may be by.
     fn algorithms(self) -> &'static [&'static dyn VerificationAlgorithm] {
         match self {
             Self::P256 => &BY_P256,
@@ -139,7 +139,7 @@ fn read(info: &[u8]) -> Result<(Kind, &[u8]), &'static str> {
     fits.then_some((kind, key)).ok_or(malformed)
 }
 
-/// Whether it is a point in full, as all write them.
+/// Returns true if it is a point in full, as all write them.
 fn is_point(key: &[u8], size: usize) -> bool {
     key.len() == 1 + 2 * size && key[0] == 4
 }

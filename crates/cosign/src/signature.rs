@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::key::PublicKey;
 use crate::{simple_signing, statement};
 
-/// How much of a text of others is shown.
+/// Maximum amount of a text of others is shown.
 const MAX_SHOWN: usize = 100;
 
 /// A signature, and what it is of.
@@ -23,7 +23,7 @@ pub(crate) struct Signature {
     pub(crate) has_certificate: bool,
 }
 
-/// What a signature is of.
+/// The kind of signed content.
 #[derive(Debug)]
 pub(crate) enum Signed {
     /// A payload of simple signing.
@@ -34,7 +34,7 @@ pub(crate) enum Signed {
     Manifest(Vec<u8>),
 }
 
-/// What is signed says this of a digest.
+/// The statement about a digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// It is for it.

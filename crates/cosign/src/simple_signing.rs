@@ -9,19 +9,19 @@ use serde::Deserialize;
 
 use crate::signature::{Claim, Fault, shown};
 
-/// What such a layer is.
+/// Media type of a signature layer.
 pub(crate) const LAYER: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
 
-/// Where a layer's signature is.
+/// Annotation that contains a layer's signature.
 pub(crate) const SIGNATURE: &str = "dev.cosignproject.cosign/signature";
 
-/// Where the certificate is that a signature may be by, instead of a key.
+/// Annotation that contains a certificate.
 pub(crate) const CERTIFICATE: &str = "dev.sigstore.cosign/certificate";
 
 /// Payloads have a few hundred bytes, and what their authors annotate.
 pub(crate) const MAX_PAYLOAD: u64 = 128 << 10;
 
-/// What cosign says it signs, and what those say who made this form.
+/// Types of signed content: cosign's, and the original one of the format.
 const TYPES: [&str; 2] = ["cosign container image signature", "atomic container signature"];
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ struct Image {
     digest: String,
 }
 
-/// What a payload says of a digest. The reference in it is not looked at, as cosign does not: it is the name that the
+/// Returns what a payload says of a digest. The reference in it is not looked at, as cosign does not: it is the name that the
 /// image had where it was signed, and mirrors have others.
 pub(crate) fn claim(payload: &[u8], digest: &Digest) -> Claim {
     let Ok(Payload { critical }) = serde_json::from_slice(payload) else {
@@ -57,7 +57,7 @@ pub(crate) fn claim(payload: &[u8], digest: &Digest) -> Claim {
     }
 }
 
-/// Whether a layer's signature is by a certificate.
+/// Returns true if a layer's signature is by a certificate.
 pub(crate) fn has_certificate(annotations: &BTreeMap<String, String>) -> bool {
     annotations.get(CERTIFICATE).is_some_and(|certificate| !certificate.is_empty())
 }

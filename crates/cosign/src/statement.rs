@@ -1,6 +1,6 @@
-//! What an envelope says (DSSE), and what it says it of (in-toto). In: a payload and its type. Out: the bytes that are
-//! signed, and whether the payload is a signature of a digest. Not every statement is one: that of a scan or of how an
-//! image was built is signed with the same key, and approves of nothing.
+//! Reads the payload of an envelope (DSSE) with an in-toto statement. Input: a payload and its type. Output: the
+//! signed bytes, and whether the payload is a signature of a digest. Statements of scans and builds are signed with
+//! the same keys, but do not approve an image.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use crate::signature::{Claim, shown};
 
-/// What an envelope says its payload is.
+/// Payload type of an envelope.
 pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 
-/// What `cosign sign` states.
+/// Predicate type of `cosign sign`.
 pub(crate) const SIGNATURE: &str = "https://sigstore.dev/cosign/sign/v1";
 
 /// The versions of statements.
@@ -38,7 +38,7 @@ pub(crate) fn signed_bytes(payload: &[u8]) -> Vec<u8> {
     [head.as_bytes(), payload].concat()
 }
 
-/// What a payload says of a digest.
+/// Returns what a payload says of a digest.
 pub(crate) fn claim(payload: &[u8], digest: &Digest) -> Claim {
     let Ok(statement) = serde_json::from_slice::<Statement>(payload) else {
         return Claim::Malformed("it does not sign an in-toto statement".to_owned());

@@ -1,5 +1,5 @@
-//! What is said where no signature counts. In: why each does not. Out: one sentence with all of these reasons, and the
-//! kind of the gravest.
+//! The error if no signature is accepted. Input: the reason for each. Output: one message with all reasons, and the
+//! most severe kind.
 
 use oci_registry::Reference;
 

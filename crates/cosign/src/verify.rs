@@ -1,4 +1,4 @@
-//! Whether an image is signed: each signature that lies with it is held against the keys until one is good.
+//! Tells whether an image is signed: each signature that lies with it is held against the keys until one is good.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use crate::verdict;
 pub struct Verified {
     /// The name of the key.
     pub key: String,
-    /// How the signature is kept.
+    /// The format of the signature.
     pub format: Format,
 }
 
-/// How a signature is kept.
+/// The format of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -42,7 +42,7 @@ impl fmt::Display for Format {
 /// are what it says, and need no signatures of their own.
 ///
 /// # Errors
-/// Where there is none that counts, or that cannot be found out: then why.
+/// If there is none that counts, or that cannot be found out: then why.
 pub fn verify(
     client: &Client,
     repository: &Repository,

@@ -84,7 +84,7 @@ impl ErrorKind {
     }
 }
 
-/// What went wrong, where, what led there, and what to do about it.
+/// An error: what went wrong, where, what led there, and what to do about it.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Inner>);
 
@@ -109,7 +109,7 @@ pub struct Step {
     pub location: Option<Location>,
 }
 
-/// Where an error or warning belongs: a span whose file is resolved later, or a location.
+/// The position of an error or warning: a span whose file is resolved later, or a location.
 #[derive(Clone, Debug)]
 pub enum Position {
     /// Bytes in a file that the caller knows by number; see [`Error::located`].

@@ -28,7 +28,7 @@ const FRAME: Style = AnsiColor::Blue.on_default().bold();
 /// Maximum number of characters shown of a line; the position stays in view.
 const MAX_EXCERPT: usize = 100;
 
-/// What a report is, which sets the colour of its label.
+/// The severity of a report, which sets the colour of its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// An error.
@@ -52,9 +52,9 @@ pub struct Report<'a> {
     pub location: Option<&'a Location>,
     /// Show the line of the location with a caret.
     pub excerpt: bool,
-    /// What led there, innermost first.
+    /// The chain that led there, innermost first.
     pub chain: Vec<String>,
-    /// What to do.
+    /// The hint: what to do.
     pub hint: Option<&'a str>,
 }
 

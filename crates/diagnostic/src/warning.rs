@@ -15,9 +15,9 @@ pub trait WarningCode: Copy + 'static {
 pub struct Warning<C> {
     /// The stable code.
     pub code: C,
-    /// What is probably not intended.
+    /// The message.
     pub message: String,
-    /// What to do about it.
+    /// The hint: what to do about it.
     pub hint: Option<String>,
     span: Span,
     /// The location, if the cause is in a file.

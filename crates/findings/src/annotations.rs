@@ -22,12 +22,12 @@ pub(crate) fn write(report: &Report<'_>) -> String {
     text
 }
 
-/// What stands after the second `::`.
+/// Returns what stands after the second `::`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// What stands before it, where commas and colons have a meaning.
+/// Returns what stands before it, where commas and colons have a meaning.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! What linters and validators find, in the formats of those who read it: people, CI systems, code hosts.
+//! Findings of linters and validators in the formats of people, CI systems and code hosts.
 //!
 //! In: [`Finding`]s. Out: a text in one of [`FORMATS`]. No format has more of a manifest in it than the messages have.
 
@@ -18,11 +18,11 @@ use yamltree::Location;
 pub struct Finding {
     /// The rule that it breaks.
     pub rule: &'static Rule,
-    /// How much it matters here.
+    /// Amount that it matters here.
     pub severity: Severity,
     /// A sentence.
     pub message: String,
-    /// What to do about it.
+    /// The hint: what to do about it.
     pub hint: Option<String>,
     /// Where it is written, when that is known.
     pub location: Option<Location>,
@@ -30,7 +30,7 @@ pub struct Finding {
     pub object: Option<String>,
     /// The field concerned: `spec.replicas`.
     pub field: Option<String>,
-    /// What was rendered: an Application, a folder, a file.
+    /// The rendered target: an Application, a directory, a file.
     pub target: String,
 }
 
@@ -41,11 +41,11 @@ pub struct Rule {
     pub code: &'static str,
     /// A word for it: `replicas-under-autoscaler`.
     pub name: &'static str,
-    /// What the rule is about, and why.
+    /// The subject and reason of the rule.
     pub meaning: &'static str,
 }
 
-/// How much something matters.
+/// Amount that something matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -91,7 +91,7 @@ pub struct Report<'f> {
     pub version: &'f str,
     /// All that was looked at, also where nothing was found.
     pub targets: &'f [String],
-    /// What was found.
+    /// The findings.
     pub findings: &'f [Finding],
 }
 

@@ -21,9 +21,9 @@ pub struct Artifact<'f> {
     /// Its real path.
     root: PathBuf,
     defaults: Vec<Pattern>,
-    /// What the source itself leaves out.
+    /// The patterns of the source itself.
     own: Vec<Pattern>,
-    /// Where what was fetched lies: remote bases.
+    /// The directory of fetched remote bases.
     fetched: Option<PathBuf>,
     /// The patterns of folders, from the root.
     by_folder: Mutex<HashMap<PathBuf, Arc<[Pattern]>>>,

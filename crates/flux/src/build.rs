@@ -21,35 +21,35 @@ use crate::source::Places;
 use crate::substitution;
 use crate::warning::{Code, Warning};
 
-/// What Kustomizations and HelmReleases are rendered in.
+/// The inputs of rendering Kustomizations and HelmReleases.
 pub struct World<'w, E> {
     /// All files.
     pub files: &'w dyn Files,
-    /// Where repositories are.
+    /// The known repositories.
     pub places: Places<'w>,
-    /// What is known of the cluster.
+    /// The known objects of the cluster.
     pub known: &'w Lookup<'w>,
-    /// What builds and renders.
+    /// The engines that build and render.
     pub engines: &'w E,
-    /// What is done with variables that are not set.
+    /// The handling of variables that are not set.
     pub mode: Mode,
-    /// Where remote bases are kept.
+    /// The directory of remote bases.
     pub fetched: Option<&'w Path>,
 }
 
-/// What has become of a Kustomization or a HelmRelease.
+/// The result of rendering a Kustomization or HelmRelease.
 #[derive(Clone, Debug, Default)]
 pub struct Rendered {
-    /// What is applied.
+    /// The objects to apply.
     pub objects: Vec<Object>,
-    /// What is to be known of it.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
 /// Builds a Kustomization.
 ///
 /// # Errors
-/// What is wrong with it, or with what it builds.
+/// If it or what it builds is invalid.
 pub fn build<E: Engines>(kustomization: &Kustomization, world: &World<'_, E>) -> Result<Rendered, E::Error> {
     let mut warnings = Vec::new();
     let Kustomization { name, namespace, place, .. } = kustomization;

@@ -1,4 +1,4 @@
-//! What ConfigMaps and Secrets hold.
+//! Reads the data of ConfigMaps and Secrets.
 //!
 //! In: a reference, and what is known of the cluster. Out: its data, or that it is encrypted or not here. Refused: what is
 //! not here and no Secret, unless it is optional.
@@ -15,7 +15,7 @@ use crate::known::Lookup;
 use crate::kustomization::Reference;
 use crate::warning::{Code, Warning};
 
-/// What is known of a ConfigMap's or Secret's data.
+/// The known data of a ConfigMap or Secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Data {
     /// All of it.
@@ -67,7 +67,7 @@ pub(crate) fn of(
     plain(object).map(Data::Plain)
 }
 
-/// Whether a Secret is one that SOPS has encrypted.
+/// Returns true if a Secret is one that SOPS has encrypted.
 pub(crate) fn is_encrypted(object: &Object) -> bool {
     object.kind() == "Secret" && object.api_version() == "v1" && object.node().get("sops").is_some()
 }

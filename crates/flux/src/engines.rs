@@ -1,4 +1,4 @@
-//! What builds kustomizations and renders charts, behind a seam: the engines of the caller.
+//! The seam to the engines that build kustomizations and render charts; the caller provides them.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ pub trait Engines {
     /// Why an engine fails.
     type Error: From<diagnostic::Error>;
 
-    /// What `kustomize build` makes of a folder, whose kustomization may be another than the one in it.
+    /// Returns what `kustomize build` makes of a folder, whose kustomization may be another than the one in it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is invalid.
     fn folder(
         &self,
         files: &dyn Files,
@@ -23,20 +23,20 @@ pub trait Engines {
         edited: Option<EditedKustomization>,
     ) -> Result<Vec<Object>, Self::Error>;
 
-    /// What `kustomize build` makes of manifests and a kustomization that names them [`MANIFESTS`].
+    /// Returns what `kustomize build` makes of manifests and a kustomization that names them [`MANIFESTS`].
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If they are invalid.
     fn stream(&self, manifests: &str, kustomization: &str) -> Result<Vec<Object>, Self::Error>;
 
-    /// What `helm install` makes of a chart.
+    /// Returns what `helm install` makes of a chart.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is invalid.
     fn chart(&self, chart: &ChartRequest<'_>) -> Result<Manifests, Self::Error>;
 }
 
-/// What manifests are called that a kustomization is for.
+/// File name of the manifests that a post-rendering kustomization refers to.
 pub const MANIFESTS: &str = "helm-output.yaml";
 
 /// A kustomization in place of the file in a folder, or of none.
@@ -51,9 +51,9 @@ pub struct EditedKustomization {
 /// A chart to render.
 #[derive(Debug)]
 pub struct ChartRequest<'r> {
-    /// Where it is.
+    /// The location of the chart.
     pub chart: ChartPlace<'r>,
-    /// Where it is asked for.
+    /// The location that refers to it.
     pub place: Option<Location>,
     /// The release's name.
     pub release_name: String,
@@ -61,15 +61,15 @@ pub struct ChartRequest<'r> {
     pub namespace: String,
     /// Files that take the place of the chart's own values.
     pub values_files: Vec<String>,
-    /// Whether such a file may be missing.
+    /// True if such a file may be missing.
     pub ignores_missing_values_files: bool,
     /// Values over those of the chart.
     pub values: UserValues,
-    /// Whether values are held against the chart's schema.
+    /// True if values are held against the chart's schema.
     pub checks_schemas: bool,
 }
 
-/// Where a chart is.
+/// The location of a chart.
 #[derive(Debug)]
 pub enum ChartPlace<'r> {
     /// In a folder of an artifact.
@@ -89,17 +89,17 @@ pub enum ChartPlace<'r> {
         name: String,
         /// The version, or a range; the newest where it is empty.
         version: String,
-        /// Whether credentials go to other hosts too.
+        /// True if credentials go to other hosts too.
         passes_credentials: bool,
     },
 }
 
-/// What a chart renders to.
+/// The rendered manifests of a chart.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
     /// The files below `crds/`.
     pub crds: String,
-    /// What is no hook.
+    /// The manifests without hooks.
     pub manifests: String,
     /// Hooks.
     pub hooks: String,

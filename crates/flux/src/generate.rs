@@ -19,7 +19,7 @@ const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kusto
 /// Folders nest no deeper.
 const MAX_DEPTH: usize = 64;
 
-/// What Go's type has, and what survives the way through it; Flux drops all else, where kustomize would refuse it.
+/// The fields of Go's type, which survive decoding; Flux drops all others, while kustomize rejects them.
 const FIELDS: &[&str] = &[
     "apiVersion",
     "kind",

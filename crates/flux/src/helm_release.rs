@@ -34,9 +34,9 @@ pub struct HelmRelease {
     pub release_name: String,
     /// The namespace of the release.
     pub target_namespace: String,
-    /// Whether it is left alone.
+    /// True if it is left alone.
     pub suspend: bool,
-    /// Where it is written.
+    /// The location of the HelmRelease.
     pub place: Option<Location>,
     pub(crate) chart: Chart,
     pub(crate) values_from: Vec<ValuesReference>,
@@ -87,7 +87,7 @@ pub(crate) struct PostRenderer {
     pub(crate) images: Vec<Image>,
 }
 
-/// What becomes of hooks in post-rendering.
+/// The handling of hooks in post-rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strategy {
     /// They are left as they are.
@@ -98,7 +98,7 @@ pub(crate) enum Strategy {
     Separate,
 }
 
-/// Whether an object is a HelmRelease.
+/// Returns true if an object is a HelmRelease.
 #[must_use]
 pub fn is_helm_release(object: &Object) -> bool {
     object.group() == GROUP && object.kind() == "HelmRelease"
@@ -108,7 +108,7 @@ impl HelmRelease {
     /// Reads a HelmRelease.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is invalid.
     pub fn read(object: &Object) -> Result<Self> {
         let metadata = Section::of(object, "metadata")?;
         let spec = Section::of(object, "spec")?;

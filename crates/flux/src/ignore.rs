@@ -5,7 +5,7 @@
 
 use crate::envsubst::pattern;
 
-/// What source-controller leaves out unless a pattern takes it in again.
+/// Patterns that source-controller excludes by default.
 const DEFAULTS: &[&str] = &[
     ".git/",
     ".gitignore",
@@ -41,7 +41,7 @@ pub(crate) struct Pattern {
     is_for_folders: bool,
 }
 
-/// What source-controller leaves out anyway.
+/// Returns what source-controller leaves out anyway.
 pub(crate) fn defaults() -> Vec<Pattern> {
     DEFAULTS.iter().map(|text| Pattern::new(text)).collect()
 }
@@ -60,7 +60,7 @@ impl Pattern {
         Self { parts: text.split('/').map(str::to_owned).collect(), takes_in, is_for_folders }
     }
 
-    /// Whether a file is left out or taken in; `None` where the pattern says nothing of it. The path is that from the
+    /// Returns whether a file is left out or taken in; `None` where the pattern says nothing of it. The path is that from the
     /// folder of the pattern.
     pub(crate) fn leaves_out(&self, file: &[&str]) -> Option<bool> {
         let matches = if self.parts.len() == 1 { self.matches_name(file) } else { self.matches_path(file) };

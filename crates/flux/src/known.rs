@@ -18,12 +18,12 @@ pub struct InFile {
     pub object: Object,
 }
 
-/// What is known of a cluster.
+/// The known state of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     rendered: BTreeMap<Key, Object>,
     in_files: Arc<BTreeMap<Key, Vec<InFile>>>,
-    /// Where the cluster's own files are.
+    /// The directory of the cluster's own files.
     folder: PathBuf,
 }
 
@@ -61,7 +61,7 @@ impl Known {
     }
 }
 
-/// What is known of a cluster, with a note of what was asked.
+/// The known state of a cluster; records what is read.
 #[derive(Debug)]
 pub struct Lookup<'k> {
     known: &'k Known,
@@ -75,7 +75,7 @@ impl<'k> Lookup<'k> {
         Self { known, asked: Mutex::default() }
     }
 
-    /// What was asked. As long as all of it is the same, so is what was made of it.
+    /// Returns what was asked. As long as all of it is the same, so is what was made of it.
     #[must_use]
     pub fn into_asked(self) -> BTreeSet<Key> {
         self.asked.into_inner().unwrap_or_else(PoisonError::into_inner)

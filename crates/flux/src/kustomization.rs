@@ -15,7 +15,7 @@ use crate::source::SourceRef;
 /// The group of Kustomizations.
 pub const GROUP: &str = "kustomize.toolkit.fluxcd.io";
 
-/// Where Flux is, and its own objects that name no namespace.
+/// The namespace of Flux and of its objects that do not set one.
 pub const FLUX_NAMESPACE: &str = "flux-system";
 
 /// A Kustomization of Flux.
@@ -31,13 +31,13 @@ pub struct Kustomization {
     pub source: SourceRef,
     /// Kustomizations that are applied before it, by namespace and name.
     pub depends_on: Vec<(String, String)>,
-    /// Whether it is left alone.
+    /// True if it is left alone.
     pub suspend: bool,
-    /// Whether objects go that are no longer rendered.
+    /// True if objects go that are no longer rendered.
     pub prune: bool,
-    /// Whether it can read what SOPS has encrypted.
+    /// True if it can read what SOPS has encrypted.
     pub decrypts: bool,
-    /// Where it is written.
+    /// The location of the Kustomization.
     pub place: Option<Location>,
     pub(crate) edits: Edits,
     pub(crate) post_build: Option<PostBuild>,
@@ -45,7 +45,7 @@ pub struct Kustomization {
     pub(crate) annotations: BTreeMap<String, String>,
 }
 
-/// What it does to the kustomization in its folder.
+/// The edits of the kustomization in its directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Edits {
     pub(crate) namespace: String,
@@ -89,7 +89,7 @@ pub(crate) struct Reference {
     pub(crate) place: Option<Location>,
 }
 
-/// Whether an object is a Kustomization of Flux, and not the file of that name.
+/// Returns true if an object is a Kustomization of Flux, and not the file of that name.
 #[must_use]
 pub fn is_kustomization(object: &Object) -> bool {
     object.group() == GROUP && object.kind() == "Kustomization"
@@ -99,7 +99,7 @@ impl Kustomization {
     /// Reads a Kustomization.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is invalid.
     pub fn read(object: &Object) -> Result<Self> {
         let metadata = Section::of(object, "metadata")?;
         let spec = Section::of(object, "spec")?;

@@ -23,7 +23,7 @@ use crate::warning::{Code, Warning};
 /// Renders a HelmRelease.
 ///
 /// # Errors
-/// What is wrong with it, or with its chart.
+/// If it or its chart is invalid.
 pub fn release<E: Engines>(release: &HelmRelease, world: &World<'_, E>) -> Result<Rendered, E::Error> {
     let mut warnings = Vec::new();
     let HelmRelease { name, namespace, place, .. } = release;
@@ -124,7 +124,7 @@ impl Located {
     }
 }
 
-/// What the chart renders to.
+/// Returns what the chart renders to.
 fn manifests<E: Engines>(
     release: &HelmRelease,
     world: &World<'_, E>,

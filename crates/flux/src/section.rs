@@ -43,7 +43,7 @@ impl<'o> Section<'o> {
         }
     }
 
-    /// Whether the mapping is there.
+    /// Returns true if the mapping is there.
     pub(crate) fn exists(&self) -> bool {
         self.node.is_some()
     }
@@ -104,7 +104,7 @@ impl<'o> Section<'o> {
         }
     }
 
-    /// Where a field is written; the mapping where it is absent, and the object where that is.
+    /// Returns where a field is written; the mapping where it is absent, and the object where that is.
     pub(crate) fn place(&self, name: &str) -> Option<Location> {
         match self.get(name).or(self.node) {
             Some(node) => self.object.place_of(node),
@@ -130,7 +130,7 @@ impl<'o> Section<'o> {
     }
 }
 
-/// Whether a node is a null.
+/// Returns true if a node is a null.
 pub(crate) fn is_null(node: &Node) -> bool {
     matches!(node.resolved(Dialect::V2), Ok(Resolved::Null))
 }

@@ -1,4 +1,4 @@
-//! Where a Kustomization or a chart comes from: GitRepositories, OCIRepositories and Buckets as folders.
+//! The sources of Kustomizations and charts: GitRepositories, OCIRepositories and Buckets as directories.
 //!
 //! In: a reference, what is known of the cluster, and which repositories are where. Out: a folder. Refused, with what to
 //! add to the context: a source that is not this repository and that the context does not have.
@@ -29,7 +29,7 @@ pub struct SourceRef {
     pub name: String,
     /// The namespace.
     pub namespace: String,
-    /// Where it is written.
+    /// The location of the source.
     pub place: Option<Location>,
 }
 
@@ -37,12 +37,12 @@ pub struct SourceRef {
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
-    /// What it leaves out.
+    /// The ignore patterns.
     pub(crate) ignored: String,
     pub(crate) warnings: Vec<Warning>,
 }
 
-/// Where repositories are.
+/// The known repositories.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'p> {
     /// The repository that is rendered.
@@ -119,7 +119,7 @@ impl SourceRef {
             .hint("check it out, and add it to `repositories` of the context file: `{url: …, path: …}`"))
     }
 
-    /// What of a source only Flux follows.
+    /// Returns what of a source only Flux follows.
     fn unfollowed(&self, spec: &Section<'_>) -> Result<Vec<Warning>> {
         let Self { kind, name, .. } = self;
         let mut warnings = Vec::new();

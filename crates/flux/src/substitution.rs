@@ -100,7 +100,7 @@ pub(crate) fn substituted(object: Object, variables: &Variables, mode: Mode) -> 
     }
 }
 
-/// Where an expression is in the file that the object is from; the object where it is not found.
+/// Returns where an expression is in the file that the object is from; the object where it is not found.
 fn place(object: &Object, rest: &str) -> Option<Location> {
     let place = object.place()?;
     let end = rest.find(['}', '\n']).map_or(rest.len(), |end| end + 1);

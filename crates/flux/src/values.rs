@@ -64,7 +64,7 @@ fn read(name: &str, bytes: &[u8]) -> Result<UserValues> {
     values::merge(&options, VERSION, &mut Vec::new()).map_err(|error| Error::invalid(error.message()))
 }
 
-/// What a reference leads to; `None` where it is optional and not there, or not known here.
+/// Returns what a reference leads to; `None` where it is optional and not there, or not known here.
 fn content(
     from: &ValuesReference,
     release: &HelmRelease,
@@ -109,7 +109,7 @@ fn assignment(from: &ValuesReference, text: &str) -> (String, SetAs) {
     (format!("{path}={text}"), SetAs::Typed)
 }
 
-/// Whether Flux, when it sets a path, changes the release's own values too. It merges these in first, and a mapping of theirs
+/// Returns true if Flux, when it sets a path, changes the release's own values too. It merges these in first, and a mapping of theirs
 /// that stood nowhere before is then the very same one in both. At the end the own values are merged in again: they win
 /// over what was set, unless they were changed with it.
 fn is_shared(before: &Table, own: &Table, path: &str) -> bool {

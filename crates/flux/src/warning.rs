@@ -1,4 +1,4 @@
-//! What is not wrong but to be known of a rendering, each with a stable code.
+//! Warnings about a rendering, each with a stable code.
 
 diagnostic::warning_codes! {
     /// A Kustomization or HelmRelease is suspended: nothing of it is rolled out.

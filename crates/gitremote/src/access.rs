@@ -1,4 +1,4 @@
-//! How a server is reached, and who we are to it.
+//! Access to a server: credentials, TLS, proxies and identity.
 
 use std::fmt;
 use std::fs;
@@ -13,22 +13,22 @@ use crate::error::{Error, ErrorKind, Result};
 /// A password, a token or a key.
 const MAX_SECRET: u64 = 64 << 10;
 
-/// How a server is reached, and who we are to it.
+/// Access to a server: credentials, TLS, proxies and identity.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// What the program is called to servers: `image-updater/0.1.0`.
+    /// The user agent: `image-updater/0.1.0`.
     pub agent: String,
-    /// How long one exchange with the server may take.
+    /// Time one exchange with the server may take.
     pub timeout: Duration,
-    /// What is shown to a server over `https`.
+    /// The credentials for `https`.
     pub credentials: Credentials,
     /// The only authorities to trust for `https`; those of the machine where absent.
     pub authorities: Option<Authorities>,
-    /// What the server is shown by TLS.
+    /// The client certificate.
     pub certificate: Option<ClientCertificate>,
     /// The proxy for `https`; those of git's configuration and the environment where absent.
     pub proxy: Option<ProxyServer>,
-    /// Whether the server's certificate is not checked.
+    /// True if the server's certificate is not checked.
     pub is_insecure: bool,
     /// For ssh.
     pub ssh: SshAccess,
@@ -52,19 +52,19 @@ pub struct ClientCertificate {
     pub key: Secret,
 }
 
-/// Who carries everything to a server.
+/// A proxy server.
 #[derive(Clone, Debug)]
 pub struct ProxyServer {
     /// Its address, which may have a user and a password.
     pub url: Secret,
-    /// What is asked for without it: hosts and networks, with commas between them.
+    /// Hosts and networks that are reached without the proxy, separated by commas.
     pub except: Option<String>,
 }
 
-/// What is shown to a server over `https`.
+/// The credentials for `https`.
 #[derive(Clone, Debug, Default)]
 pub enum Credentials {
-    /// What `.netrc` and git's credential helpers have, of whoever runs this.
+    /// The credentials of the current user's `.netrc` and git credential helpers.
     #[default]
     Configured,
     /// A user and a password, or a token in place of one.
@@ -83,16 +83,16 @@ pub enum Credentials {
 pub struct SshAccess {
     /// The private key; those of the configuration and the agent where absent.
     pub key: Option<Secret>,
-    /// What the key is locked with.
+    /// The passphrase of the key.
     pub passphrase: Option<Secret>,
-    /// Whom to trust.
+    /// The trusted host keys.
     pub hosts: KnownHosts,
 }
 
 /// Which host keys are trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KnownHosts {
-    /// What ssh's own configuration says; one that nobody accepted before is not trusted unless that says so.
+    /// The host keys and configuration of ssh itself; unknown hosts are not trusted unless it says so.
     #[default]
     Configured,
     /// Those in ssh's own files, whatever its configuration says of unknown ones.

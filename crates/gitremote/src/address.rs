@@ -1,4 +1,4 @@
-//! Where a repository is: an address as it is written becomes one that may be called.
+//! Normalizes the URL of a repository.
 //!
 //! `insteadOf` of whoever runs this is followed. Protocols other than https, http, ssh and file are refused, and so are
 //! addresses without a host.

@@ -21,22 +21,22 @@ use crate::tree::{Found, Tree, damaged, no_file, parts};
 pub struct Change {
     /// Paths, and the whole of each file as it shall be.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// What a person reads.
+    /// The message.
     pub message: String,
     /// Lines below the message that programs read: a name and a value.
     pub trailers: Vec<(String, String)>,
 }
 
-/// Who commits, and when.
+/// The author, committer and time of commits.
 #[derive(Clone, Debug)]
 pub struct Authorship {
-    /// Who made the change.
+    /// The author.
     pub author: Person,
-    /// Who commits it.
+    /// The committer.
     pub committer: Person,
     /// When, in seconds since 1970.
     pub time: i64,
-    /// Whether the committer signs it off.
+    /// True if the committer signs it off.
     pub sign_off: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn make(
     Ok(Made { commits, tree: tip.id, objects })
 }
 
-/// Who makes commits.
+/// Creates commits.
 struct Maker<'a> {
     author: Signature,
     committer: Signature,

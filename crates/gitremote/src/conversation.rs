@@ -1,4 +1,4 @@
-//! What is said to a git server: which references it has, and which objects it shall send.
+//! The git protocol: lists references and requests objects.
 
 use std::fs;
 use std::io::BufRead;
@@ -184,7 +184,7 @@ impl<'r> Conversation<'r> {
         }
     }
 
-    /// Whether what failed was the connection, and not what came over it.
+    /// Returns true if what failed was the connection, and not what came over it.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.is_cut_off
     }
@@ -195,7 +195,7 @@ impl<'r> Conversation<'r> {
         explain(error, self.access, &self.session, self.complaint.take())
     }
 
-    /// What this program is called to servers.
+    /// Returns what this program is called to servers.
     pub(crate) fn agent_name(&self) -> &str {
         &self.access.agent
     }

@@ -1,5 +1,5 @@
-//! What a git server is shown: given credentials, or those of the address, of `.netrc`, of git's helpers. Nobody is asked
-//! at a terminal, as programs run side by side and unattended; and what is given for one server is shown to no other.
+//! Selects git credentials: given ones, those of the URL, of `.netrc`, of git's helpers. Never prompts at a terminal,
+//! and never sends the credentials of one server to another.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ fn is_same_server(one: &gix::Url, other: &gix::Url) -> bool {
         && one.port_or_default() == other.port_or_default()
 }
 
-/// Where curl looks, and with it git.
+/// Returns where curl looks, and with it git.
 fn netrc_path() -> Option<PathBuf> {
     std::env::home_dir().map(|home| home.join(".netrc"))
 }

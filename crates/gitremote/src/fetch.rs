@@ -23,7 +23,7 @@ use crate::local;
 use crate::revision::Revision;
 use crate::session::Session;
 
-/// What a revision turned out to be.
+/// A fetched revision.
 #[derive(Debug)]
 pub struct Fetched {
     /// The commit.
@@ -36,7 +36,7 @@ pub struct Fetched {
 /// it is known. `scratch` is a folder that does not exist yet, for a repository with the objects.
 ///
 /// # Errors
-/// When the server cannot be reached, or has no such commit.
+/// If the server cannot be reached, or has no such commit.
 pub fn fetch_commit(
     remote: &Remote,
     revision: Option<&str>,
@@ -123,7 +123,7 @@ fn configured() -> gix::open::Options {
 /// A repository of this machine, read without its configuration having a say in anything.
 ///
 /// # Errors
-/// When there is none.
+/// If there is none.
 pub fn open_repository(path: &Path) -> Result<gix::Repository> {
     gix::open_opts(path, gix::open::Options::isolated()).map_err(|error| {
         let kind =

@@ -1,4 +1,4 @@
-//! What a branch's last commits say: who made them, when, and what their trailers set.
+//! Reads the last commits of a branch: committer, time and trailers.
 //!
 //! In: a tip that was fetched, and how many commits to look at. Out: these, newest first, along first parents. They are
 //! asked for only where the mirror lacks them.
@@ -29,7 +29,7 @@ const MAX_DEPTH: u32 = 1_000;
 pub struct Past {
     /// Its id.
     pub commit: ObjectId,
-    /// Who committed it.
+    /// The committer.
     pub committer: Person,
     /// When, in seconds since 1970.
     pub time: i64,
@@ -43,7 +43,7 @@ impl Mirror {
     /// The last commits of a branch, newest first: `depth` of them, or as many as there are.
     ///
     /// # Errors
-    /// When the server cannot be reached.
+    /// If the server cannot be reached.
     pub fn history(&self, remote: &Remote, tip: &Tip, depth: u32) -> Result<Vec<Past>> {
         let depth = depth.min(MAX_DEPTH);
         let (past, is_whole) = walk(&open_configured(self.folder())?, tip.commit, depth)?;

@@ -63,7 +63,7 @@ pub(crate) fn clear_text() -> Error {
     Error::new(ErrorKind::Denied, reason).hint("use https")
 }
 
-/// What gix reads from git's configuration but leaves to its user to apply.
+/// Settings of git's configuration that gix reads but does not apply.
 struct Settings {
     agent: String,
     timeout: Duration,
@@ -139,7 +139,7 @@ fn given(authorities: &Authorities) -> Result<Vec<Certificate>> {
     })
 }
 
-/// What the server is shown by TLS. No error has what is in it.
+/// Returns what the server is shown by TLS. No error has what is in it.
 fn identity(certificate: &ClientCertificate) -> Result<Identity> {
     let mut pem = certificate.chain.clone();
     pem.push(b'\n');

@@ -23,7 +23,7 @@ impl GpgKeyring {
     /// With the machine's `gpg`.
     ///
     /// # Errors
-    /// Where the text has no private key, or several; no error has anything of it.
+    /// If the text has no private key, or several; no error has anything of it.
     pub fn of(key: &Secret, passphrase: Option<Secret>) -> Result<Self> {
         let failed = |error: std::io::Error| {
             Error::new(ErrorKind::Unavailable, format!("a keyring cannot be made: {error}"))

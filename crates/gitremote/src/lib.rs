@@ -50,8 +50,8 @@ pub use tree::{MAX_FILE, Tree, matches};
 /// A repository on a server.
 #[derive(Clone, Debug)]
 pub struct Remote {
-    /// What git would be given: `https://host/org/repo.git`, `git@host:path`, `file:///srv/repo`.
+    /// The URL: `https://host/org/repo.git`, `git@host:path`, `file:///srv/repo`.
     pub url: String,
-    /// How it is reached.
+    /// The access to the server.
     pub access: Access,
 }

@@ -9,7 +9,7 @@ use gix::protocol::transport::Service;
 
 use crate::program::Prepared;
 
-/// What to run to reach a service of the repository behind a `file` address.
+/// Returns what to run to reach a service of the repository behind a `file` address.
 pub(crate) fn prepare(url: &gix::Url, service: Service) -> Prepared {
     let mut command = Command::new("git");
     // The path begins with a slash, so that it is no option.

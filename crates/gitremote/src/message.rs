@@ -35,7 +35,7 @@ pub(crate) fn compose(text: &str, trailers: &[(String, String)]) -> Result<Strin
     Ok(message)
 }
 
-/// What programs read: the last paragraph, where it has nothing else.
+/// Returns what programs read: the last paragraph, where it has nothing else.
 pub(crate) fn trailers(message: &str) -> Vec<(String, String)> {
     let message = message.trim_end();
     if !ends_with_trailers(message) {
@@ -50,7 +50,7 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whether the last paragraph, which is not the first, has nothing but trailers.
+/// Returns true if the last paragraph, which is not the first, has nothing but trailers.
 fn ends_with_trailers(message: &str) -> bool {
     let Some((_, last)) = message.rsplit_once("\n\n") else { return false };
     last.lines().all(|line| line.split_once(": ").is_some_and(|(key, _)| is_key(key)))

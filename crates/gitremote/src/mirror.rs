@@ -1,4 +1,4 @@
-//! What was fetched from one remote: a bare repository in a folder of a cache, or in one that goes with it.
+//! A bare repository with the fetched objects of one remote, in a cache directory or a temporary one.
 //!
 //! In: branches. Out: their last commits and files, and no more of their history than is asked for; what is there already is not asked for again.
 //! One process at a time has a mirror open. What has a reference below `refs/tips` is complete: such a reference is
@@ -38,7 +38,7 @@ const MAX_HAVES: usize = 32;
 /// git keeps a branch in a file of its name.
 const MAX_NAME: usize = 1024;
 
-/// Where complete commits are noted.
+/// Reference prefix under which complete commits are recorded.
 const TIPS: &str = "refs/tips";
 
 /// A bare repository with what was fetched from a remote.
@@ -54,7 +54,7 @@ impl Mirror {
     /// The mirror of a remote in the folder of a cache; waits where another process has it open.
     ///
     /// # Errors
-    /// When the disk fails.
+    /// If the disk fails.
     pub fn cached(cache: &Path, remote: &Remote) -> Result<Self> {
         // What is cached may be private.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(cache);
@@ -77,7 +77,7 @@ impl Mirror {
     /// A mirror that goes when it is dropped.
     ///
     /// # Errors
-    /// When the disk fails.
+    /// If the disk fails.
     pub fn temporary() -> Result<Self> {
         let folder = TempDir::new()
             .map_err(|error| crate::error::disk("create a directory in", &std::env::temp_dir(), &error))?;
@@ -103,7 +103,7 @@ impl Mirror {
     /// for one that the server does not have.
     ///
     /// # Errors
-    /// When the server cannot be reached, or a name is none of a branch.
+    /// If the server cannot be reached, or a name is none of a branch.
     pub fn fetch(&self, remote: &Remote, branches: &[&str]) -> Result<Vec<Option<Tip>>> {
         for branch in branches {
             check_branch(branch)?;
@@ -122,7 +122,7 @@ impl Mirror {
     /// The files of a commit that was fetched.
     ///
     /// # Errors
-    /// When it was not.
+    /// If it was not.
     pub fn tree(&self, commit: ObjectId) -> Result<Tree> {
         Tree::of_commit(open_repository(&self.folder)?, commit)
     }
@@ -137,7 +137,7 @@ impl Mirror {
         note_tip(&self.folder, commit)
     }
 
-    /// Where the repository is.
+    /// Returns where the repository is.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -152,7 +152,7 @@ impl Mirror {
         fetched.map_err(Failed::from)?
     }
 
-    /// Whether it is a repository that is worth keeping.
+    /// Returns true if it is a repository that is worth keeping.
     fn is_sound(&self) -> bool {
         let packs = fs::read_dir(self.folder.join("objects/pack"));
         // The folder of the tips is made last: without it, whoever made the mirror was killed.
@@ -192,7 +192,7 @@ impl Mirror {
 /// A fetch that failed.
 struct Failed {
     error: Error,
-    /// Whether what the mirror had before may be the reason.
+    /// True if what the mirror had before may be the reason.
     has_history: bool,
 }
 

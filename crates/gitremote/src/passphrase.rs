@@ -1,4 +1,4 @@
-//! What a key is locked with, for programs of ssh, which take it from a program that they run.
+//! Passes the passphrase of a key to ssh programs by way of an askpass program.
 //!
 //! In: a passphrase. Out: a script that says it, and that is gone with its value. It is in a file that other users cannot
 //! read, and in no variable and no command line.

@@ -21,13 +21,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Bounded, Session};
 use crate::ssh;
 
-/// How much of what a program says on its standard error is kept.
+/// Maximum amount of what a program says on its standard error is kept.
 const MAX_COMPLAINT: usize = 16 << 10;
 
-/// How long it may take after the program has ended.
+/// Time it may take after the program has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// What a program must not inherit, so that it does not take the caller's repository for its own.
+/// Variables that a program must not inherit, so that it does not use the caller's repository.
 const REPOSITORY_VARIABLES: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -51,7 +51,7 @@ pub(crate) struct ProgramTransport {
     _files: Option<ssh::Files>,
 }
 
-/// What a program says on its standard error.
+/// The last lines of a program's standard error.
 pub(crate) struct Complaint {
     said: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,

@@ -21,13 +21,13 @@ use crate::revision::HEAD;
 use crate::sign::Sign;
 use crate::tree::Tree;
 
-/// How often a push is tried while others push too.
+/// Maximum number of times a push is tried while others push too.
 const MAX_TRIES: u32 = 5;
 
 /// The first pause; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
-/// Where commits go.
+/// The target branch of commits.
 #[derive(Clone, Debug, Default)]
 pub struct Target {
     /// The branch whose files are changed; the remote's HEAD where absent.
@@ -42,17 +42,17 @@ pub struct Target {
 /// Commits for one branch of a remote.
 #[derive(Clone, Copy)]
 pub struct Publisher<'a> {
-    /// What is fetched goes here.
+    /// The mirror that receives what is fetched.
     pub mirror: &'a Mirror,
     /// From where, and to where.
     pub remote: &'a Remote,
     /// To which branch.
     pub target: &'a Target,
-    /// Who commits.
+    /// The author and committer.
     pub authorship: &'a Authorship,
-    /// Who signs.
+    /// The signer.
     pub signer: Option<&'a dyn Sign>,
-    /// Who is asked right before commits are sent.
+    /// A check right before commits are sent.
     pub consent: Option<&'a Consent>,
 }
 
@@ -86,7 +86,7 @@ pub struct Waiting<'a> {
     pub sleep: &'a mut dyn FnMut(Duration),
 }
 
-/// What came of it.
+/// The result of publishing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {
     /// There was nothing to change.
@@ -100,9 +100,9 @@ pub enum Published {
         tip: Tip,
         /// All of them, oldest first.
         commits: Vec<ObjectId>,
-        /// How often it was tried.
+        /// Number of times it was tried.
         tries: u32,
-        /// What the server has to say: often where to look at the change.
+        /// The message of the server, such as the URL of the change.
         said: String,
     },
 }
@@ -208,14 +208,14 @@ impl Publisher<'_> {
         Ok(Ground { tree, start: branch.clone(), branch, old: existing, replaces: None })
     }
 
-    /// Whether the tip of a branch is a commit that we would have made.
+    /// Returns whether the tip of a branch is a commit that we would have made.
     fn is_ours(&self, tree: &Tree) -> Result<bool> {
         let committer = tree.committer()?;
         Ok(committer == self.authorship.committer)
     }
 }
 
-/// What came of one try.
+/// The result of one attempt.
 enum Attempt {
     Over(Published),
     /// Somebody else was faster.
@@ -224,14 +224,14 @@ enum Attempt {
     },
 }
 
-/// What commits go on, and where they go.
+/// The parent commit and the target branch.
 struct Ground {
     tree: Tree,
     /// The branch that has these files.
     start: String,
     /// The branch that is pushed.
     branch: String,
-    /// Where it is.
+    /// The commit of the branch.
     old: Option<ObjectId>,
     /// The files of what is given up.
     replaces: Option<ObjectId>,

@@ -27,11 +27,11 @@ use crate::session::Session;
 /// A push option is a name and a value; a packet line has room for 65,516 bytes.
 const MAX_OPTION: usize = 4096;
 
-/// What a server is asked to do.
+/// A requested update of a reference.
 #[derive(Clone, Debug)]
 pub(crate) struct Update {
     pub(crate) branch: String,
-    /// Where we saw the branch; nowhere where there was none.
+    /// The known commit of the branch; `None` if the branch does not exist.
     pub(crate) old: Option<ObjectId>,
     pub(crate) new: ObjectId,
     pub(crate) pack: Vec<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct Update {
     pub(crate) consent: Option<Consent>,
 }
 
-/// What came of it.
+/// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
     /// The branch is where we want it, and this is what the server has to say.
@@ -69,7 +69,7 @@ pub(crate) fn push(remote: &Remote, mirror: &Mirror, update: &Update) -> Result<
     }
 }
 
-/// How far an exchange came.
+/// Extent to which an exchange came.
 enum Sent {
     /// There was no need, or no hope.
     Nothing(Pushed),
@@ -95,7 +95,7 @@ fn in_session<T: Send + 'static>(
     })
 }
 
-/// Where the branch is, before anything is sent; nothing where we saw it.
+/// Returns where the branch is, before anything is sent; nothing where we saw it.
 fn look(conversation: &mut Conversation<'_>, update: &Update) -> Result<Option<Pushed>> {
     let name = full_name(&update.branch);
     let references = conversation.handshake.refs.as_deref().unwrap_or_default();
@@ -151,7 +151,7 @@ fn hang_up(conversation: &mut Conversation<'_>) {
     }
 }
 
-/// What of a server's abilities is used.
+/// The capabilities of a server that are used.
 struct Capabilities {
     line: String,
     side_band: bool,

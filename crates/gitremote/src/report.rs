@@ -1,4 +1,4 @@
-//! What a server says of a push: a report for the client, and what its hooks say to people.
+//! Reads a server's report of a push and the messages of its hooks.
 //!
 //! In: the content of packet lines, with or without side bands. Out: a verdict. What is too long is cut, and what would
 //! steer a terminal is left out.
@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind, Result};
 /// A report has a line for the pack and one for each reference.
 const MAX_REPORT: usize = 64 << 10;
 
-/// What hooks say beyond this is not read by anybody.
+/// Maximum length of hook messages that is kept.
 const MAX_SAID: usize = 4 << 10;
 
-/// What a server says of a push.
+/// A server's report of a push.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// Packet lines, one after the other.
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     fatal: bool,
 }
 
-/// What a server makes of an update.
+/// The server's verdict on an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The branch is at the new commit, and this is what the server has to say.
@@ -55,7 +55,7 @@ impl Report {
         Ok(())
     }
 
-    /// What became of a reference.
+    /// Returns what became of a reference.
     pub(crate) fn verdict(&self, reference: &str) -> Result<Verdict> {
         let mut unpacked = None;
         for line in packet_lines(&self.lines) {
@@ -110,7 +110,7 @@ fn packet_lines(buffer: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// What people shall read, on one line.
+/// Returns what people shall read, on one line.
 fn printable(said: &[u8]) -> String {
     let said = String::from_utf8_lossy(said);
     let lines: Vec<String> = said.split(['\n', '\r']).map(plain).filter(|line| !line.is_empty()).collect();

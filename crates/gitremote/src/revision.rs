@@ -1,11 +1,11 @@
-//! What an entry calls a commit: its id, or the name of a branch or tag.
+//! A commit named by id, branch or tag.
 
 use gix::ObjectId;
 use gix::bstr::BString;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a repository's current branch goes by.
+/// The name of a repository's current branch.
 pub const HEAD: &str = "HEAD";
 
 /// A revision as an entry names it.

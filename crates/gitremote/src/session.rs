@@ -23,7 +23,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct Session {
     timeout: Duration,
     deadline: Instant,
-    /// How many more bytes may come.
+    /// Number of more bytes may come.
     budget: AtomicU64,
     /// Looked at by what works on received data.
     pub(crate) stopped: AtomicBool,
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// How much time is left.
+    /// Returns how much time is left.
     pub(crate) fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
@@ -126,7 +126,7 @@ fn end(program: Option<Child>) {
     }
 }
 
-/// What comes from a server, within the session's bounds.
+/// A reader that is limited by the session.
 pub(crate) struct Bounded<R> {
     inner: R,
     session: Arc<Session>,

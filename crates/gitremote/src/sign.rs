@@ -27,7 +27,7 @@ pub trait Sign: Send + Sync {
     /// The armoured signature of a commit's bytes.
     ///
     /// # Errors
-    /// When there is no key, or it does not sign.
+    /// If there is no key, or it does not sign.
     fn sign(&self, payload: &[u8]) -> Result<String>;
 }
 
@@ -49,7 +49,7 @@ pub struct GpgSigner {
     pub program: PathBuf,
     /// Which key of the keyring: its fingerprint, or a user's name.
     pub key: String,
-    /// Where the keyring is, where not in its usual place.
+    /// The directory of the keyring, if not the default.
     pub home: Option<PathBuf>,
     /// The passphrase, where the key has one.
     pub passphrase: Option<Secret>,
@@ -103,7 +103,7 @@ impl Sign for GpgSigner {
     }
 }
 
-/// What a program makes of the payload, where that begins as a signature does.
+/// Returns what a program makes of the payload, where that begins as a signature does.
 fn run(command: Command, payload: &[u8], begin: &'static str) -> Result<String> {
     let program = command.get_program().display().to_string();
     let is_signature = move |text: &str| text.starts_with(begin) && text.trim_end().ends_with("-----");
@@ -111,7 +111,7 @@ fn run(command: Command, payload: &[u8], begin: &'static str) -> Result<String> 
     signed.map_err(|error| error.prefix(format!("a commit cannot be signed by `{program}`")))
 }
 
-/// What a program says about an input, where that is accepted.
+/// Returns what a program says about an input, where that is accepted.
 pub(crate) fn output(
     command: Command,
     input: &[u8],

@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::passphrase::Passphrase;
 use crate::program::Prepared;
 
-/// What to run to reach a service of the repository behind an address.
+/// Returns what to run to reach a service of the repository behind an address.
 pub(crate) fn prepare(
     url: &gix::Url,
     service: Service,
@@ -51,7 +51,7 @@ pub(crate) fn prepare(
     Ok(Prepared { command, files: Some(files) })
 }
 
-/// What must stay while ssh runs.
+/// Temporary files that must exist while ssh runs.
 pub(crate) struct Files {
     key: Option<SecretFile>,
     passphrase: Option<Passphrase>,
@@ -72,7 +72,7 @@ impl Files {
     }
 }
 
-/// What a complaint of ssh's asks of the user.
+/// Returns what a complaint of ssh's asks of the user.
 pub(crate) fn advice(complaint: &str) -> Option<(ErrorKind, &'static str)> {
     // ssh ends with the same code whatever went wrong; these two are its oldest sentences.
     if complaint.contains("Host key verification failed") {
@@ -114,7 +114,7 @@ fn refuse_trust(program: &OsStr) -> Result<()> {
         .hint("take `StrictHostKeyChecking` out of it, and add the host's key to known_hosts"))
 }
 
-/// Whom ssh trusts, where `given` is a file of the hosts that are given as they are.
+/// Returns the host key options of ssh; `given` is a file of the given host keys.
 fn trust(hosts: &KnownHosts, given: Option<&Path>) -> Result<Vec<OsString>> {
     let mut options = ["-o", "StrictHostKeyChecking=yes"].map(OsString::from).to_vec();
     let file = match (hosts, given) {

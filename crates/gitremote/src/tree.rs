@@ -17,7 +17,7 @@ pub const MAX_FILE: u64 = 16 << 20;
 /// Files and folders of a tree that are looked at; the largest known repositories have half as many.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// How deep folders may nest; a path cannot be longer than 4,096 bytes anyway.
+/// Maximum depth to which folders may nest; a path cannot be longer than 4,096 bytes anyway.
 const MAX_DEPTH: usize = 1_000;
 
 /// The files of a commit.
@@ -28,14 +28,14 @@ pub struct Tree {
     commit: ObjectId,
 }
 
-/// What a path leads to.
+/// The object at a path.
 pub(crate) enum Found {
     Nothing,
     File { id: ObjectId, kind: EntryKind },
     Other(&'static str),
 }
 
-/// Whether a path matches a pattern: `*` and `?` stop at a slash, `**` as a whole part does not.
+/// Returns true if a path matches a pattern: `*` and `?` stop at a slash, `**` as a whole part does not.
 #[must_use]
 pub fn matches(pattern: &str, path: &BStr) -> bool {
     wildmatch(pattern.into(), path, wildmatch::Mode::NO_MATCH_SLASH_LITERAL)
@@ -59,7 +59,7 @@ impl Tree {
     /// A file's content; nothing where there is none.
     ///
     /// # Errors
-    /// When the path leads out of the repository, is that of a folder, link or submodule, or the file is too large.
+    /// If the path leads out of the repository, is that of a folder, link or submodule, or the file is too large.
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let id = match self.find(path)? {
             Found::Nothing => return Ok(None),
@@ -80,7 +80,7 @@ impl Tree {
     /// Names that are no UTF-8 match nothing.
     ///
     /// # Errors
-    /// When the tree is damaged or too large.
+    /// If the tree is damaged or too large.
     pub fn glob(&self, pattern: &str) -> Result<Vec<String>> {
         let is_wanted = |path: &BStr| matches(pattern, path);
         let mut paths = Vec::new();
@@ -95,14 +95,14 @@ impl Tree {
         Ok(paths)
     }
 
-    /// Who committed them.
+    /// Returns the committer.
     pub(crate) fn committer(&self) -> Result<Person> {
         let commit = self.repository.find_commit(self.commit).map_err(|error| damaged(&error))?;
         let committer = commit.committer().map_err(|error| damaged(&error))?;
         Ok(Person { name: committer.name.to_string(), email: committer.email.to_string() })
     }
 
-    /// What a path leads to.
+    /// Returns what a path leads to.
     pub(crate) fn find(&self, path: &str) -> Result<Found> {
         let parts = parts(path)?;
         let mut id = self.id;

@@ -1,5 +1,4 @@
-//! What is common to all that goes over `http(s)`: TLS by rustls with the machine's certificates, and why a server could
-//! not be asked.
+//! Common parts of `http(s)`: TLS by rustls with the system's certificates, and error messages.
 
 use std::error::Error as _;
 use std::io;

@@ -11,17 +11,16 @@ use regex_automata::{Input, meta};
 
 use crate::parse::Tree;
 
-/// What the automaton of one pattern may take. Go allows more, but also needs less for the same:
-/// a hundred times for `\pL`.
+/// Maximum memory of the automaton of one pattern. Go allows more but needs less, a hundred times less for `\pL`.
 const MAX_SIZE: usize = 32 << 20;
 
-/// What the places of all capture groups in all states may take during a search.
+/// Maximum memory for capture groups during a search.
 const MAX_SLOTS: usize = 128 << 20;
 
 /// The least memory a state takes.
 const STATE_SIZE: usize = 24;
 
-/// How many bytes to search before a faster engine pays. Building one takes 20 to 200 µs against
+/// Maximum number of bytes to search before a faster engine pays. Building one takes 20 to 200 µs against
 /// 5, and saves some 10 ns a byte.
 const MUCH: usize = 32 << 10;
 

@@ -208,7 +208,7 @@ fn finish(
     Ok(class)
 }
 
-/// Whether one range has everything that could be folded.
+/// Returns true if one range has everything that could be folded.
 fn holds_all_letters(class: &ClassUnicode) -> bool {
     class.ranges().iter().any(|range| range.start() <= 'A' && range.end() >= '\u{1E943}')
 }

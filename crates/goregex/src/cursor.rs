@@ -7,10 +7,10 @@ use crate::error::{Error, Reason};
 /// A code point as Go has it: may be a surrogate, which a pattern can name but no text holds.
 pub(crate) type Rune = u32;
 
-/// What [`Cursor::rune`] answers at the end of the pattern, as Go's decoder does.
+/// The value of [`Cursor::rune`] at the end of the pattern, as in Go's decoder.
 const RUNE_ERROR: Rune = 0xFFFD;
 
-/// How many parts (characters, ranges, subexpressions) may be put together, counting a part again
+/// Maximum number of parts (characters, ranges, subexpressions) that may be put together, counting a part again
 /// each time a group around it is closed. Keeps memory to about 100 MB and time to about a second
 /// for any pattern; Go stops at 32 million runes in classes.
 const MAX_WORK: usize = 8 << 20;
@@ -159,7 +159,7 @@ impl<'p> Cursor<'p> {
         rune
     }
 
-    /// What follows `\x`: two digits, or any number of them in braces.
+    /// Returns what follows `\x`: two digits, or any number of them in braces.
     fn hex(&mut self) -> Result<Option<Rune>, Error> {
         if self.peek().is_none() {
             return Ok(None);

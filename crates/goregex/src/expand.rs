@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::cursor::decode;
 use crate::unicode::is_letter_or_digit;
 
-/// What a template's variables stand for.
+/// The values of a template's variables.
 pub(crate) struct Match<'m> {
     pub(crate) text: &'m [u8],
     pub(crate) groups: &'m [Option<Range<usize>>],

@@ -14,10 +14,10 @@ impl fmt::Display for BadPattern {
 
 impl std::error::Error for BadPattern {}
 
-/// Whether a path matches a pattern as a whole.
+/// Returns whether a path matches a pattern as a whole.
 ///
 /// # Errors
-/// When matching comes upon a fault of the pattern, as in Go: an unclosed class or a last backslash.
+/// If matching comes upon a fault of the pattern, as in Go: an unclosed class or a last backslash.
 pub fn matches(pattern: &str, path: &str) -> Result<bool, BadPattern> {
     let mut pattern: Vec<char> = pattern.chars().collect();
     let mut path: Vec<char> = path.chars().collect();

@@ -22,7 +22,7 @@ pub(crate) struct Parsed {
     pub(crate) names: Vec<Option<Box<str>>>,
 }
 
-/// What the pattern means.
+/// A parsed pattern.
 pub(crate) struct Tree {
     pub(crate) hir: Hir,
     /// The levels of nesting in `hir`, but for the few inside a class.
@@ -383,7 +383,7 @@ fn literal(c: char) -> Hir {
     Hir::literal(c.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
-/// How much is moved when this is joined to others.
+/// Returns how much is moved when this is joined to others.
 fn parts(hir: &Hir) -> usize {
     match hir.kind() {
         HirKind::Literal(text) => text.0.len(),

@@ -11,7 +11,7 @@ use crate::expand::Match;
 use crate::parse::{Parsed, parse};
 use crate::subject::Subject;
 
-/// Whether Go would take `pattern`, without making it ready to match, which takes much longer.
+/// Returns whether Go would take `pattern`, without making it ready to match, which takes much longer.
 ///
 /// # Errors
 /// As [`Regex::new`], but for patterns that are only too large.
@@ -21,7 +21,7 @@ pub fn check<P: AsRef<[u8]> + ?Sized>(pattern: &P) -> Result<(), Error> {
 
 /// A pattern in Go's syntax, ready to match.
 ///
-/// Where a method takes `limit`, a negative one means all, as Go's `n` does.
+/// A regular expression. A negative `limit` of a method means all, like Go's `n`.
 pub struct Regex {
     pattern: Box<[u8]>,
     engine: Engine,
@@ -89,7 +89,7 @@ impl Regex {
         &self.names
     }
 
-    /// Whether `text` holds a match.
+    /// Returns true if `text` holds a match.
     #[must_use]
     pub fn is_match<T: AsRef<[u8]> + ?Sized>(&self, text: &T) -> bool {
         let text = text.as_ref();
@@ -205,7 +205,7 @@ impl Regex {
         parts
     }
 
-    /// What Go's `replaceAll` does: `find` the match at or after a place, `put` what replaces it.
+    /// Returns what Go's `replaceAll` does: `find` the match at or after a place, `put` what replaces it.
     /// An empty match right behind another is kept as it is.
     fn replace<M>(
         &self,
@@ -278,14 +278,14 @@ pub fn quote_meta(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// Whether a pattern can only mean its own text. U+FFFD is left to the automaton, since it also
+/// Returns true if a pattern can only mean its own text. U+FFFD is left to the automaton, since it also
 /// matches a stray byte there.
 fn is_plain(pattern: &[u8]) -> bool {
     let meta = |byte: &u8| br"\.+*?()|[{^$".contains(byte);
     !pattern.iter().any(meta) && std::str::from_utf8(pattern).is_ok_and(|text| !text.contains('\u{FFFD}'))
 }
 
-/// What was plain text once read: `^a\.b$`, `(?:abc)`.
+/// Returns what was plain text once read: `^a\.b$`, `(?:abc)`.
 fn as_literal(hir: &Hir) -> Option<Engine> {
     let parts = match hir.kind() {
         HirKind::Concat(parts) => parts.as_slice(),

@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use crate::cursor::decode;
 
-/// What Go reads for a byte that is not UTF-8.
+/// The replacement character that Go reads for a byte that is not UTF-8.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// A text in which every stray byte has become a U+FFFD, as Go's matcher sees it.
 pub(crate) struct Subject<'t> {
     pub(crate) text: Cow<'t, [u8]>,
-    /// Where in `text` the stand-ins for stray bytes are, in order.
+    /// The offsets in `text` of replacements for invalid bytes, in order.
     widened: Vec<usize>,
 }
 

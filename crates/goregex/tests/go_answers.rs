@@ -66,7 +66,7 @@ fn errors() {
     }
 }
 
-/// What the `regex` crate reads in another way, or not at all.
+/// Expected values: what the `regex` crate reads in another way, or not at all.
 #[test]
 fn syntax() {
     for (pattern, text, found) in [

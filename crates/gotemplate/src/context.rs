@@ -1,4 +1,4 @@
-//! What a running template is given from outside, and what a function called by it can reach.
+//! The environment of a running template, as functions see it.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use crate::stack::Stack;
 use crate::value::Value;
 use crate::watch::{Trace, Watch};
 
-/// What the execution of templates is given: all that is not in the template or its data.
+/// The options of executing templates.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The time that it is.
@@ -19,9 +19,9 @@ pub struct Options<'a> {
     pub zone: &'a str,
     /// Fills a slice with random bytes; without it, functions that need some fail.
     pub random: Option<&'a Random<'a>>,
-    /// What a field that a map lacks is.
+    /// The value of a missing map key (Go's `missingkey` option).
     pub missing_key: MissingKey,
-    /// What the host's own functions find with [`Context::host`].
+    /// The host's data for its functions; see [`Context::host`].
     pub host: &'a dyn Any,
     /// When to give up.
     pub limits: Limits,
@@ -59,7 +59,7 @@ pub struct Now {
     pub nanoseconds: u32,
 }
 
-/// What `.a.b` is where `.a` is a map without `b`: Go's option `missingkey`.
+/// The value of a missing map key: Go's `missingkey` option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingKey {
     /// No value, which prints as `<no value>` and has no fields.
@@ -92,19 +92,19 @@ impl Default for Limits {
     }
 }
 
-/// What a function can reach beside its arguments.
+/// The environment that a function can access besides its arguments.
 pub struct Context<'a> {
     scope: Scope<'a>,
     options: &'a Options<'a>,
     usage: &'a mut Usage,
 }
 
-/// What has been used of the limits.
+/// The used part of the limits.
 pub(crate) struct Usage {
     steps: u64,
     depth: u32,
     stack: Stack,
-    /// Whether something was taken from outside that may be another the next time.
+    /// True if something was taken from outside that may be another the next time.
     unstable: Cell<bool>,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Context<'a> {
         Self { scope, options, usage }
     }
 
-    /// What the options say.
+    /// Returns what the options say.
     #[must_use]
     pub fn options(&self) -> &'a Options<'a> {
         self.options
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
     /// Fills `bytes` with random ones.
     ///
     /// # Errors
-    /// Where the options give no randomness.
+    /// If the options give no randomness.
     pub fn fill_random(&self, bytes: &mut [u8]) -> Result<(), CallError> {
         let random = self.options.random.ok_or("no source of randomness")?;
         random(bytes);
@@ -176,12 +176,12 @@ impl<'a> Context<'a> {
         self.usage.unstable.set(true);
     }
 
-    /// Whether that was said since it was last asked.
+    /// Returns true if that was said since it was last asked.
     pub(crate) fn take_unstable(&self) -> bool {
         self.usage.unstable.take()
     }
 
-    /// Whether this is the template that was executed first.
+    /// Returns true if this is the template that was executed first.
     pub(crate) fn is_outermost(&self) -> bool {
         self.usage.depth == 1
     }
@@ -190,7 +190,7 @@ impl<'a> Context<'a> {
     /// their arguments, before they do it.
     ///
     /// # Errors
-    /// When there have been too many.
+    /// If there have been too many.
     pub fn spend(&mut self, steps: u64) -> Result<(), CallError> {
         self.usage.steps = self.usage.steps.saturating_add(steps);
         let most = self.options.limits.steps;
@@ -203,7 +203,7 @@ impl<'a> Context<'a> {
     /// Checks the length of a string to be made against [`Limits::output`].
     ///
     /// # Errors
-    /// When it is too long.
+    /// If it is too long.
     pub fn check_length(&self, bytes: usize) -> Result<(), CallError> {
         let most = self.options.limits.output;
         if bytes > most {
@@ -244,7 +244,7 @@ impl<'a> Context<'a> {
         result
     }
 
-    /// Whether there is no more stack to use.
+    /// Returns true if there is no more stack to use.
     pub(crate) fn is_too_deep(&self) -> bool {
         self.usage.stack.is_used_up()
     }

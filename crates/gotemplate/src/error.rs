@@ -1,8 +1,8 @@
-//! What went wrong with a template, and where: Go's own words, and the parts they are made of.
+//! The error of a template: Go's message, and its parts.
 
 use std::fmt;
 
-/// What kind of failure it is, as far as a caller decides by it.
+/// The kind of a template error, by which a caller decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The text is no template.
@@ -28,7 +28,7 @@ struct Inner {
     cause: Cause,
 }
 
-/// Where in a template.
+/// A location in a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The name under which the text was parsed, mostly its file.
@@ -43,7 +43,7 @@ pub struct Place {
     pub executing: Option<Executing>,
 }
 
-/// What was executed.
+/// The executed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Executing {
     /// The name of the template: the file's, or that of a `define`.
@@ -88,13 +88,13 @@ impl Error {
         self.0.kind
     }
 
-    /// Where it happened, if that is within a template.
+    /// Returns where it happened, if that is within a template.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {
         self.0.place.as_ref()
     }
 
-    /// What happened there, without what a function said: `nil pointer evaluating interface {}.x`,
+    /// Returns what happened there, without what a function said: `nil pointer evaluating interface {}.x`,
     /// or `error calling include`.
     #[must_use]
     pub fn reason(&self) -> &str {

@@ -46,7 +46,7 @@ pub(crate) fn execute<'t>(
 #[derive(Clone, Debug, Default)]
 struct Operand {
     value: Value,
-    /// Whether it was taken out of an `interface {}` variable, such as an item of a list: such a nil
+    /// True if it was taken out of an `interface {}` variable, such as an item of a list: such a nil
     /// is a nil of that type, other nils are no value at all, and messages name the type.
     boxed: bool,
 }
@@ -56,12 +56,12 @@ impl Operand {
         Self { value, boxed: false }
     }
 
-    /// What was kept in a place of type `ty`.
+    /// Returns what was kept in a place of type `ty`.
     fn kept_as(ty: &Type, value: Value) -> Self {
         Self { value, boxed: *ty == Type::Any }
     }
 
-    /// Whether Go would call it invalid: it is not even a nil of some type.
+    /// Returns true if Go would call it invalid: it is not even a nil of some type.
     fn is_invalid(&self) -> bool {
         !self.boxed && matches!(self.value, Value::Nil)
     }
@@ -71,7 +71,7 @@ impl Operand {
     }
 }
 
-/// Where execution goes after a node.
+/// The control flow after a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     Next,

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::error::CallError;
 use crate::value::{Type, Value};
 
-/// What a function does: from the arguments a value, or the error that Go's function returns.
+/// A function: takes arguments and returns a value or the error of Go's function.
 pub type Call = fn(&mut Context<'_>, &[Value]) -> Result<Value, CallError>;
 
 /// A function or method that templates can call.
@@ -32,7 +32,7 @@ pub struct Function {
     pub(crate) call: Call,
 }
 
-/// How arguments reach a function.
+/// The form in which a function receives arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// All of them are evaluated first.

@@ -10,7 +10,7 @@ mod write;
 pub use read::{Decoded, OutOfRange, decode};
 pub use write::{Style, encode};
 
-/// How many lists and maps may be within each other in a text.
+/// Maximum number of lists and maps that may be within each other in a text.
 const DEEPEST_TEXT: usize = 10_000;
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::functions::Functions;
 use crate::syntax::{File, Source, Tree, parse};
 use crate::value::{Str, Value};
 
-/// How many bytes of texts that functions had parsed are kept, in case they come again.
+/// Maximum number of bytes of texts that functions had parsed that are kept, in case they come again.
 const MOST_KEPT: usize = 16 << 20;
 
 /// Templates that can call each other, and the functions they know.
@@ -53,7 +53,7 @@ impl TemplateSet {
         Ok(())
     }
 
-    /// Whether there is a template of that name.
+    /// Returns true if there is a template of that name.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.templates.contains_key(name.as_bytes())
@@ -102,8 +102,7 @@ pub(crate) struct Template<'a> {
     pub(crate) tree: &'a Tree,
 }
 
-/// Where execution looks for templates: in texts that are executed once, inner ones first, and
-/// then in the set.
+/// The template lookup: texts that are executed once, innermost first, and then the set.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     pub(crate) set: &'a TemplateSet,

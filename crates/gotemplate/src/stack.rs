@@ -1,4 +1,4 @@
-//! How much stack is left: in goes a number of bytes, out comes whether they are used up.
+//! Tracks stack use. Input: a number of bytes. Output: whether they are used up.
 //!
 //! Templates may be nested, and call each other, as deep as they like; what that costs depends on
 //! the build, so bytes are counted and not levels.
@@ -17,7 +17,7 @@ impl Stack {
         Self { base: address(), limit }
     }
 
-    /// Whether more than the limit is in use.
+    /// Returns true if more than the limit is in use.
     pub(crate) fn is_used_up(&self) -> bool {
         self.base.abs_diff(address()) > self.limit
     }

@@ -10,7 +10,7 @@ pub(crate) enum IntError<T> {
 }
 
 impl<T> IntError<T> {
-    /// What Go says after the text.
+    /// Returns what Go says after the text.
     pub(crate) fn reason(&self) -> &'static str {
         match self {
             Self::Syntax => "invalid syntax",
@@ -68,7 +68,7 @@ pub(crate) fn parse_int(text: &[u8], base: u32) -> Result<i64, IntError<i64>> {
     number.ok_or(IntError::Range(nearest))
 }
 
-/// What `strconv.ParseInt(text, 10, 64)` returns beside its error: 0, or the nearest number.
+/// Returns what `strconv.ParseInt(text, 10, 64)` returns beside its error: 0, or the nearest number.
 pub(crate) fn parse_nearest(text: &[u8]) -> i64 {
     match parse_int(text, 10) {
         Ok(number) | Err(IntError::Range(number)) => number,
@@ -147,7 +147,7 @@ fn scaled(bits: u128, shift: i64) -> f64 {
     kept as f64 * 2f64.powi(first) * 2f64.powi(second)
 }
 
-/// Whether every underscore stands between digits, or between a base's prefix and one.
+/// Returns true if every underscore stands between digits, or between a base's prefix and one.
 fn underscores_good(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"+").or_else(|| text.strip_prefix(b"-")).unwrap_or(text);
     let prefixed = matches!(text, [b'0', letter, ..] if b"xXoObB".contains(letter));

@@ -21,7 +21,7 @@ pub(crate) use object::TIME;
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// How Go's `time` quotes: bytes beyond ASCII and control characters in hexadecimal.
+/// Returns how Go's `time` quotes: bytes beyond ASCII and control characters in hexadecimal.
 fn quote(text: &[u8]) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

@@ -24,7 +24,7 @@ pub use object::Object;
 pub use text::Str;
 pub use types::{IntKind, Kind, Type, UintKind};
 
-/// What a Go `interface{}` holds.
+/// A value of Go's `interface{}`.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// The untyped nil.
@@ -115,7 +115,7 @@ impl Value {
         self.type_of().map_or(Kind::Invalid, |ty| ty.kind())
     }
 
-    /// Whether this is nil of any type: the untyped one, a nil list or map, an object that is a nil pointer.
+    /// Returns true if this is nil of any type: the untyped one, a nil list or map, an object that is a nil pointer.
     #[must_use]
     pub fn is_nil(&self) -> bool {
         match self {
@@ -127,7 +127,7 @@ impl Value {
         }
     }
 
-    /// What `if` takes it for: whether it is not the zero of its type. Structs are always true.
+    /// Returns what `if` takes it for: whether it is not the zero of its type. Structs are always true.
     #[must_use]
     pub fn is_true(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! What a host may want to know of an execution beside its result: in go places, out come events and marks.
+//! Observes an execution. Input: positions. Output: events and a source map.
 //!
 //! Both cost next to nothing where nobody asks for them.
 
@@ -35,7 +35,7 @@ struct Mark {
 /// No template that anyone looks into writes in more pieces.
 const MOST_MARKS: usize = 1 << 20;
 
-/// What a [`Trace`] has noted, to be kept and shared.
+/// The recorded source map of a [`Trace`].
 #[derive(Debug, Default)]
 pub struct Marks(Vec<Mark>);
 
@@ -51,7 +51,7 @@ impl Marks {
 }
 
 impl Trace {
-    /// What was noted of an execution that is over.
+    /// Returns the recorded source map.
     #[must_use]
     pub fn into_marks(self) -> Marks {
         Marks(self.0.into_inner())
@@ -70,7 +70,7 @@ impl Trace {
     }
 }
 
-/// Whether it is a whole number that Go writes with an exponent.
+/// Returns true if it is a whole number that Go writes with an exponent.
 pub(crate) fn is_exponential(value: &Value) -> bool {
     const FROM: f64 = 1e6;
     matches!(value, Value::Float(number) if number.abs() >= FROM && number.is_finite() && number.fract() == 0.0)

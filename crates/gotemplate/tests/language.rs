@@ -9,7 +9,7 @@ use gotemplate::{
     CallError, Context, Error, ErrorKind, Function, Functions, Options, TemplateSet, Type, Value,
 };
 
-/// What a chart's functions add to the language.
+/// Functions that a chart adds to the language.
 const HOST: &[Function] = &[
     Function::new("include", &[Type::String, Type::Any], include),
     Function::new("tpl", &[Type::String, Type::Any], tpl),
@@ -60,7 +60,7 @@ fn render(template: &str) -> Result<Vec<u8>, Error> {
     set.execute("case", data(), &Options::default())
 }
 
-/// What is wrong with the answer to one case, if anything is.
+/// Returns why the answer of a case is wrong, if it is.
 fn judge(template: &str, wanted: &[(char, &str)]) -> Option<String> {
     let kind = wanted.first().map_or(' ', |(kind, _)| *kind);
     let wanted = wanted.iter().map(|(_, line)| *line).collect::<Vec<_>>().join("\n");

@@ -21,7 +21,7 @@ pub struct BuiltinSchemas {
     kinds: HashMap<Gvk, (Arc<str>, u32)>,
 }
 
-/// What a minor version of Kubernetes knows of a kind.
+/// The support of a kind in a minor version of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
     /// It serves it.
@@ -116,7 +116,7 @@ impl BuiltinSchemas {
         self.types.get(name)
     }
 
-    /// What this version knows of a kind.
+    /// Returns what this version knows of a kind.
     #[must_use]
     pub fn availability(&self, gvk: &Gvk) -> Availability {
         let Some((_, served)) = self.kinds.get(gvk) else { return Availability::Unknown };
@@ -138,7 +138,7 @@ impl BuiltinSchemas {
         self.types.get(name)
     }
 
-    /// What `metadata` holds.
+    /// Returns what `metadata` holds.
     pub(crate) fn metadata(&self) -> Option<&Schema> {
         self.named("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
     }

@@ -22,22 +22,22 @@ const MAX_DEPTH: usize = 256;
 /// Names that are this alike are taken for typing errors.
 const SIMILARITY_THRESHOLD: f64 = 0.8;
 
-/// What is wrong with an object.
+/// A violation of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Where in the object: `spec.template.spec.containers[0].image`.
     pub path: String,
     /// A sentence without values.
     pub message: String,
-    /// What may have been meant.
+    /// The suggested correction.
     pub hint: Option<String>,
-    /// Whether the object can be applied all the same, though not by a server-side apply.
+    /// True if the object can be applied all the same, though not by a server-side apply.
     pub is_tolerated: bool,
     /// The bytes concerned.
     pub span: Span,
 }
 
-/// What holding an object against a schema gave.
+/// The result of checking an object against a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// What is wrong.
@@ -297,7 +297,7 @@ impl<'s> Checker<'s> {
     }
 }
 
-/// What a value is.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Given {
     Null,
@@ -378,7 +378,7 @@ pub(crate) fn json_of(node: &Node) -> String {
     text
 }
 
-/// What no other item of the list may be too.
+/// Returns what no other item of the list may be too.
 fn identity(item: &Node, list: &ListType) -> Option<String> {
     match list {
         ListType::Plain => None,

@@ -1,4 +1,4 @@
-//! Whether an object keeps to the schema of its kind, without an API server.
+//! Tells whether an object keeps to the schema of its kind, without an API server.
 //!
 //! Schemas of Kubernetes' own kinds, for six minor versions, are built in ([`BuiltinSchemas`]); those of custom resources are
 //! read from CRDs ([`crd::kinds`]), or from files as JSON schemas ([`Schema::read_json_schema`]). [`check`] holds an

@@ -4,7 +4,7 @@
 const SUFFIXES: [&str; 16] =
     ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// Whether a text is an amount: `1`, `-0.5`, `100m`, `1e3`, `2Gi`.
+/// Returns true if a text is an amount: `1`, `-0.5`, `100m`, `1e3`, `2Gi`.
 #[must_use]
 pub fn is_quantity(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

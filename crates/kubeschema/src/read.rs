@@ -10,7 +10,7 @@ use crate::schema::{Additional, Bound, Format, ListType, Pattern, Range, Rules, 
 /// Schemas nest no deeper: CRDs have some dozens of levels.
 const MAX_DEPTH: usize = 128;
 
-/// What the words mean.
+/// The flavour of the schema's keywords.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flavour {
     /// The API server drops fields that a CRD does not name.

@@ -1,4 +1,4 @@
-//! What a value may be: the part of OpenAPI and JSON schema that Kubernetes and CRDs use.
+//! A schema: the part of OpenAPI and JSON schema that Kubernetes and CRDs use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use std::sync::Arc;
 pub struct Schema {
     /// The type of values; none where any will do.
     pub(crate) kind: Option<Type>,
-    /// Whether null is a value, beside being none.
+    /// True if null is a value, beside being none.
     pub(crate) is_nullable: bool,
-    /// What fields of an object hold.
+    /// The schemas of fields.
     pub(crate) properties: BTreeMap<String, Schema>,
-    /// What other fields hold.
+    /// The schema of other fields.
     pub(crate) additional: Additional,
     /// The fields that have to be there.
     pub(crate) required: Vec<String>,
-    /// What items of a list hold.
+    /// The schema of items.
     pub(crate) items: Option<Box<Schema>>,
-    /// How items of a list are told apart.
+    /// The list type, which identifies items.
     pub(crate) list: ListType,
-    /// What is wanted of a text or a number beside its type.
+    /// The format of a string or number.
     pub(crate) format: Option<Format>,
     /// The schema that stands under a name in the same set.
     pub(crate) reference: Option<Arc<str>>,
-    /// Whether the value is an object with `apiVersion`, `kind` and `metadata` of its own.
+    /// True if the value is an object with `apiVersion`, `kind` and `metadata` of its own.
     pub(crate) is_resource: bool,
-    /// What only CRDs and JSON schemas ask for.
+    /// Rules that only CRDs and JSON schemas have.
     pub(crate) rules: Option<Box<Rules>>,
 }
 
@@ -53,7 +53,7 @@ pub enum Type {
     Null,
 }
 
-/// What fields that are not named may hold.
+/// The schema of fields that are not named.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Additional {
     /// Anything.
@@ -61,11 +61,11 @@ pub(crate) enum Additional {
     Any,
     /// There may be none.
     Refused,
-    /// What a schema says.
+    /// A schema.
     Schema(Box<Schema>),
 }
 
-/// How items of a list are told apart.
+/// The list type, which identifies items.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListType {
     #[default]
@@ -76,7 +76,7 @@ pub(crate) enum ListType {
     Map(Vec<String>),
 }
 
-/// What a text or number is beside its type.
+/// The format of a string or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Int32,
@@ -84,7 +84,7 @@ pub(crate) enum Format {
     DateTime,
 }
 
-/// What only CRDs and JSON schemas ask for.
+/// Rules that only CRDs and JSON schemas have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
     /// The values that there are, as JSON.
@@ -100,7 +100,7 @@ pub(crate) struct Rules {
     pub(crate) any_of: Vec<Schema>,
     pub(crate) one_of: Vec<Schema>,
     pub(crate) not: Option<Box<Schema>>,
-    /// Whether there are rules in CEL, which only the API server evaluates.
+    /// True if there are rules in CEL, which only the API server evaluates.
     pub(crate) has_expressions: bool,
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Bound {
     pub(crate) is_exclusive: bool,
 }
 
-/// How many there may be.
+/// Number of there may be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Range {
     pub(crate) least: Option<u64>,
@@ -142,7 +142,7 @@ impl Type {
         })
     }
 
-    /// What is wanted, in words.
+    /// Returns what is wanted, in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Object => "a mapping",
@@ -170,7 +170,7 @@ impl Format {
 }
 
 impl Rules {
-    /// Whether they ask for nothing.
+    /// Returns true if they ask for nothing.
     pub(crate) fn is_empty(&self) -> bool {
         let ranges = [self.length, self.items, self.fields];
         self.values.is_none()

@@ -11,7 +11,7 @@ impl Kustomization<'_> {
     /// `is_file` says of a strategic merge patch whether it is the path of a file.
     ///
     /// # Errors
-    /// When a label is in `labels` too.
+    /// If a label is in `labels` too.
     pub fn fix(&mut self, is_file: impl Fn(&str) -> bool) -> Result<()> {
         let mut patches = Vec::new();
         if let Some(Content::Sequence(json)) = fields::remove(&mut self.fields, "patchesJson6902") {

@@ -9,7 +9,7 @@ use crate::kustomization::Kustomization;
 /// The namespace of an entry that has none.
 const DEFAULT_NAMESPACE: &str = "default";
 
-/// What is generated.
+/// The kind of generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generator {
     /// `configMapGenerator`
@@ -33,7 +33,7 @@ impl Generator {
         }
     }
 
-    /// What messages call it.
+    /// Returns what messages call it.
     #[must_use]
     pub fn entry(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Generator {
     }
 }
 
-/// What is to be generated; what is empty was not said.
+/// The sources of a generator; empty ones are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// The entry's name.
@@ -60,7 +60,7 @@ pub struct Sources {
     pub behavior: String,
     /// The type of a secret that is new.
     pub secret_type: String,
-    /// Whether the name gets no hash.
+    /// True if the name gets no hash.
     pub disable_name_suffix_hash: bool,
 }
 
@@ -106,7 +106,7 @@ impl Kustomization<'_> {
     /// Adds sources to an entry, which is made where there is none.
     ///
     /// # Errors
-    /// When there is no source, or sources exclude one another, or a literal has no key.
+    /// If there is no source, or sources exclude one another, or a literal has no key.
     pub fn add_generator(&mut self, generator: Generator, sources: &Sources) -> Result<()> {
         sources.check()?;
         let malformed = sources.literals.iter().find(|literal| !is_literal(literal));
@@ -136,7 +136,7 @@ impl Kustomization<'_> {
     /// Gives literals of an entry other values, and the entry another namespace.
     ///
     /// # Errors
-    /// When there is no such entry, or no literal of that key.
+    /// If there is no such entry, or no literal of that key.
     pub fn set_generator(
         &mut self,
         generator: Generator,
@@ -175,7 +175,7 @@ impl Kustomization<'_> {
     /// Removes entries by name; those that are not there are noted.
     ///
     /// # Errors
-    /// When none of them is there.
+    /// If none of them is there.
     pub fn remove_generators(
         &mut self,
         generator: Generator,
@@ -226,7 +226,7 @@ fn same_namespace(left: &str, right: &str) -> bool {
     or_default(left) == or_default(right)
 }
 
-/// Whether a literal has a key.
+/// Returns true if a literal has a key.
 fn is_literal(literal: &str) -> bool {
     literal.split_once('=').is_some_and(|(key, _)| !key.is_empty())
 }

@@ -11,7 +11,7 @@ use crate::kustomization::Kustomization;
 /// Stands for what the entry has already.
 const AS_IT_IS: &str = "*";
 
-/// What an argument says of an image.
+/// An image argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Image<'a> {
     name: &'a str,
@@ -25,7 +25,7 @@ impl Kustomization<'_> {
     /// argument does not say, but for a part that is `*`.
     ///
     /// # Errors
-    /// When there is no image, or one says nothing.
+    /// If there is no image, or one says nothing.
     pub fn set_images(&mut self, arguments: &[impl AsRef<str>]) -> Result<()> {
         if arguments.is_empty() {
             return Err(Error::invalid("no image specified"));

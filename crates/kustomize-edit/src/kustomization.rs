@@ -13,7 +13,7 @@ const COMPONENT_API_VERSION: &str = "kustomize.config.k8s.io/v1alpha1";
 #[derive(Debug)]
 pub struct Kustomization<'t> {
     file: File<'t>,
-    /// What it shall hold.
+    /// The new content.
     pub(crate) fields: Fields,
     notes: Vec<String>,
 }
@@ -22,7 +22,7 @@ impl<'t> Kustomization<'t> {
     /// Reads a file.
     ///
     /// # Errors
-    /// When Kustomize would not read it.
+    /// If Kustomize would not read it.
     pub fn parse(text: &'t str) -> Result<Self> {
         let file = File::parse(text, 0).map_err(edit_error)?;
         let root = file.documents().first().map(|document| &document.root);
@@ -46,14 +46,14 @@ impl<'t> Kustomization<'t> {
     /// The file's new text.
     ///
     /// # Errors
-    /// When a place cannot be edited, such as one with an anchor that other places use.
+    /// If a place cannot be edited, such as one with an anchor that other places use.
     pub fn finish(self) -> Result<String> {
         let mut edits = Edits::new(&self.file);
         edits.reconcile_to(&Content::Mapping(self.fields))?;
         Ok(edits.apply()?.unwrap_or_else(|| self.file.text().to_owned()))
     }
 
-    /// What there is to say beside: entries that were there already.
+    /// Returns what there is to say beside: entries that were there already.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes

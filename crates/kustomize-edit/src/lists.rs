@@ -35,7 +35,7 @@ impl List {
         }
     }
 
-    /// What one of its entries is called.
+    /// Returns what one of its entries is called.
     #[must_use]
     pub fn entry(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Kustomization<'_> {
     /// Adds folders to `resources`, as `edit add base` does.
     ///
     /// # Errors
-    /// When one is there already.
+    /// If one is there already.
     pub fn add_bases(&mut self, folders: &[impl AsRef<str>]) -> Result<()> {
         for folder in folders.iter().map(AsRef::as_ref) {
             if self.paths(List::Resources).contains(&folder) {
@@ -93,7 +93,7 @@ impl Kustomization<'_> {
     /// Has `buildMetadata` be these options.
     ///
     /// # Errors
-    /// When one is no option.
+    /// If one is no option.
     pub fn set_build_metadata(&mut self, options: &[impl AsRef<str>]) -> Result<()> {
         check_options(options)?;
         let items = options.iter().map(|option| option.as_ref().into()).collect();
@@ -104,7 +104,7 @@ impl Kustomization<'_> {
     /// Adds options to `buildMetadata`.
     ///
     /// # Errors
-    /// When one is no option, or is there already.
+    /// If one is no option, or is there already.
     pub fn add_build_metadata(&mut self, options: &[impl AsRef<str>]) -> Result<()> {
         check_options(options)?;
         for option in options.iter().map(AsRef::as_ref) {
@@ -121,7 +121,7 @@ impl Kustomization<'_> {
     /// Removes options from `buildMetadata`.
     ///
     /// # Errors
-    /// When one is no option.
+    /// If one is no option.
     pub fn remove_build_metadata(&mut self, options: &[impl AsRef<str>]) -> Result<()> {
         check_options(options)?;
         if fields::get(&self.fields, "buildMetadata").is_none() {

@@ -9,14 +9,14 @@ use crate::kustomization::Kustomization;
 /// Keys with their values, in the order in which they were given.
 pub type Pairs = Vec<(String, String)>;
 
-/// How labels are added.
+/// The options for adding labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddLabels {
-    /// Whether a label that is there may get another value.
+    /// True if a label that is there may get another value.
     pub force: bool,
-    /// Whether selectors stay without them.
+    /// True if selectors stay without them.
     pub without_selector: bool,
-    /// Whether templates get them, where selectors do not.
+    /// True if templates get them, where selectors do not.
     pub include_templates: bool,
 }
 
@@ -24,7 +24,7 @@ impl Kustomization<'_> {
     /// Adds labels: to `commonLabels`, or without selectors to the first entry of `labels` that is of this way.
     ///
     /// # Errors
-    /// When there is none, or one is there already and may not be overwritten.
+    /// If there is none, or one is there already and may not be overwritten.
     pub fn add_labels(&mut self, how: AddLabels, labels: &Pairs) -> Result<()> {
         check_any(labels, "label")?;
         if how.include_templates && !how.without_selector {
@@ -44,7 +44,7 @@ impl Kustomization<'_> {
     /// Adds annotations to `commonAnnotations`.
     ///
     /// # Errors
-    /// When there is none, or one is there already and may not be overwritten.
+    /// If there is none, or one is there already and may not be overwritten.
     pub fn add_annotations(&mut self, force: bool, annotations: &Pairs) -> Result<()> {
         check_any(annotations, "annotation")?;
         add(fields::mapping(&mut self.fields, "commonAnnotations"), annotations, "annotation", force)
@@ -53,7 +53,7 @@ impl Kustomization<'_> {
     /// Sets labels in `commonLabels`.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn set_labels(&mut self, labels: &Pairs) -> Result<()> {
         check_any(labels, "label")?;
         add(fields::mapping(&mut self.fields, "commonLabels"), labels, "label", true)
@@ -62,7 +62,7 @@ impl Kustomization<'_> {
     /// Sets annotations in `commonAnnotations`.
     ///
     /// # Errors
-    /// When there is none, or a key is none of Kubernetes'.
+    /// If there is none, or a key is none of Kubernetes'.
     pub fn set_annotations(&mut self, annotations: &Pairs) -> Result<()> {
         check_any(annotations, "annotation")?;
         if !annotations.iter().all(|(key, _)| is_key(key)) {
@@ -77,7 +77,7 @@ impl Kustomization<'_> {
     /// Removes labels from `commonLabels`.
     ///
     /// # Errors
-    /// When one is not there and that may not be ignored.
+    /// If one is not there and that may not be ignored.
     pub fn remove_labels(&mut self, keys: &[impl AsRef<str>], ignore_missing: bool) -> Result<()> {
         self.remove_metadata("commonLabels", "label", keys, ignore_missing)
     }
@@ -85,7 +85,7 @@ impl Kustomization<'_> {
     /// Removes annotations from `commonAnnotations`.
     ///
     /// # Errors
-    /// When one is not there and that may not be ignored.
+    /// If one is not there and that may not be ignored.
     pub fn remove_annotations(&mut self, keys: &[impl AsRef<str>], ignore_missing: bool) -> Result<()> {
         self.remove_metadata("commonAnnotations", "annotation", keys, ignore_missing)
     }
@@ -121,7 +121,7 @@ impl Kustomization<'_> {
 /// two for one key the last counts.
 ///
 /// # Errors
-/// When there is a value without a key.
+/// If there is a value without a key.
 pub fn parse_labels(arguments: &[impl AsRef<str>]) -> Result<Pairs> {
     parse_pairs(arguments, "label")
 }
@@ -129,7 +129,7 @@ pub fn parse_labels(arguments: &[impl AsRef<str>]) -> Result<Pairs> {
 /// Reads annotations as [`parse_labels`] does labels.
 ///
 /// # Errors
-/// When there is a value without a key.
+/// If there is a value without a key.
 pub fn parse_annotations(arguments: &[impl AsRef<str>]) -> Result<Pairs> {
     parse_pairs(arguments, "annotation")
 }
@@ -188,7 +188,7 @@ fn label_entry(labels: &mut Vec<Content>, include_templates: bool) -> &mut Field
     fields::entries_mut(&mut labels[at]).expect("it was made, or found to be, a mapping")
 }
 
-/// Whether a key is one of Kubernetes': a name of 63 characters, behind a prefix and a slash or not.
+/// Returns true if a key is one of Kubernetes': a name of 63 characters, behind a prefix and a slash or not.
 fn is_key(key: &str) -> bool {
     let is_within = |text: &str, length: usize, inner: &[u8]| {
         let bytes = text.as_bytes();

@@ -13,13 +13,13 @@ pub struct Patch {
     pub path: String,
     /// Its text.
     pub patch: String,
-    /// What it is for.
+    /// The target.
     pub target: Option<Target>,
     /// `allowNameChange` and `allowKindChange`, those that were said.
     pub options: Vec<(String, bool)>,
 }
 
-/// What a patch is for; what is empty is not asked for.
+/// The target of a patch; empty fields match all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// The group of the API.
@@ -42,7 +42,7 @@ impl Kustomization<'_> {
     /// Adds a patch. One that is there already is noted.
     ///
     /// # Errors
-    /// When it has neither or both of path and text.
+    /// If it has neither or both of path and text.
     pub fn add_patch(&mut self, mut patch: Patch) -> Result<()> {
         match (patch.path.is_empty(), patch.patch.is_empty()) {
             (false, false) => return Err(Error::invalid("patch and path can't be set at the same time")),
@@ -67,7 +67,7 @@ impl Kustomization<'_> {
     /// Removes the patches that are just so.
     ///
     /// # Errors
-    /// When path and text are both given.
+    /// If path and text are both given.
     pub fn remove_patch(&mut self, mut patch: Patch) -> Result<()> {
         if !patch.path.is_empty() && !patch.patch.is_empty() {
             return Err(Error::invalid("patch and path can't be set at the same time"));

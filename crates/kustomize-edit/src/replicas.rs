@@ -12,7 +12,7 @@ impl Kustomization<'_> {
     /// Sets counts: `NAME=COUNT`.
     ///
     /// # Errors
-    /// When there is no argument, or one is malformed.
+    /// If there is no argument, or one is malformed.
     pub fn set_replicas(&mut self, arguments: &[impl AsRef<str>]) -> Result<()> {
         if arguments.is_empty() {
             return Err(Error::invalid("no replicas specified"));

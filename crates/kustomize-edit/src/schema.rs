@@ -1,4 +1,4 @@
-//! What a kustomization may hold: the types of Kustomize 5.8.1, and its words for what is of another type.
+//! The schema of a kustomization: the types of Kustomize 5.8.1, with its error messages.
 
 use yamledit::Content;
 use yamltree::Node;
@@ -403,7 +403,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a number is one of Go's `int64`.
+/// Returns true if a number is one of Go's `int64`.
 fn is_whole(number: &str) -> bool {
     matches!(yamltree::resolve(number, yamltree::Dialect::V2), yamltree::Resolved::Int(_))
 }
@@ -419,7 +419,7 @@ fn found(value: &Content) -> &'static str {
     }
 }
 
-/// What Go calls a type.
+/// Returns what Go calls a type.
 fn name(wanted: &Type) -> String {
     match wanted {
         Text => "string".to_owned(),

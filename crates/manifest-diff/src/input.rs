@@ -1,4 +1,4 @@
-//! What a review is made from: targets with their objects, on each side of a change.
+//! The input of a review: targets with their objects on both sides of a change.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use crate::model::{Plan, TargetKind};
 /// Something that a repository renders.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What it is.
+    /// The kind of target.
     pub kind: TargetKind,
     /// Its name: of an Application `argocd/web`, of a folder its path. With the kind it pairs the sides.
     pub name: String,
-    /// Where it is defined.
+    /// The location of its definition.
     pub origin: Option<Location>,
     /// What rendering it gave.
     pub outcome: RenderOutcome,
@@ -30,7 +30,7 @@ pub struct Target {
     pub plan: Option<Plan>,
 }
 
-/// What rendering gave.
+/// The result of rendering.
 #[derive(Clone, Debug)]
 pub enum RenderOutcome {
     /// The objects.
@@ -39,16 +39,16 @@ pub enum RenderOutcome {
     Failed(String),
 }
 
-/// How a target is applied.
+/// The deployment settings of a target.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
     /// Whether objects are deleted that the target does not have any more.
     pub prune: bool,
-    /// Whether its objects are deleted when the target itself is: a finalizer of Argo CD, Flux' prune.
+    /// True if its objects are deleted when the target itself is: a finalizer of Argo CD, Flux' prune.
     pub cascade: bool,
-    /// What brings its objects into the form in which Argo CD compares them, without what its Application ignores.
+    /// Normalizes objects for comparison as Argo CD does, without the fields that its Application ignores.
     pub normalizer: Option<Normalizer>,
-    /// Whether the objects' places are in files of the repository, so that a report can point at them.
+    /// True if the objects' places are in files of the repository, so that a report can point at them.
     pub objects_in_files: bool,
 }
 

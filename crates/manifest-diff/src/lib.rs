@@ -1,4 +1,5 @@
-//! What a change does to Kubernetes objects: a diff of objects, what matters of it, and reports for people and machines.
+//! Compares Kubernetes objects before and after a change: a diff of objects, a summary of what matters, and reports
+//! for people and machines.
 //!
 //! In: the targets that a repository renders to, before and after ([`Target`]). Out: a [`Review`], which is data, and
 //! texts made of it by one of [`FORMATS`]. No disk, network, clock or process: the same input gives the same bytes.

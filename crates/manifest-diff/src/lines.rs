@@ -1,4 +1,4 @@
-//! What lines of a text differ, and which words in them.
+//! Compares the lines of two texts, and the words in them.
 //!
 //! In: two texts. Out: hunks of lines with some context; of lines that stand in the place of others the words that
 //! differ. Linear but for a bounded search within what differs.
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-/// How many lines are shown around those that change.
+/// Maximum number of lines that are shown around those that change.
 const CONTEXT: usize = 3;
 
 /// Lines longer than this have no words marked: nobody looks for a word in them.

@@ -14,10 +14,10 @@ use yamltree::{Kind, Node, Tag};
 
 use crate::input::SecretKey;
 
-/// What `kubectl apply` leaves of the whole object, data included.
+/// The annotation in which `kubectl apply` keeps the whole object, data included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// How many hexadecimal digits a tag has at least.
+/// Maximum number of hexadecimal digits a tag has at least.
 const SHORT: usize = 4;
 
 const START: &str = "‹secret ";

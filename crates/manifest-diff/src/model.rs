@@ -12,33 +12,33 @@ use yamltree::Location;
 /// The version of the form of the data. It grows when a reader of an older one would go wrong.
 pub(crate) const VERSION: u32 = 1;
 
-/// What a change does.
+/// A review of a change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
     /// The version of the form of this data.
     pub version: u32,
-    /// What matters.
+    /// The summary.
     pub summary: Summary,
     /// The targets, sorted by kind and name. Of one that is the same on both sides only that is said.
     pub targets: Vec<TargetReview>,
 }
 
-/// What matters of a change.
+/// The summary of a change.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// How many Applications, overlays, charts and the like.
+    /// Number of Applications, overlays, charts and the like.
     pub targets: Counts,
-    /// How many objects.
+    /// Number of objects.
     pub objects: ObjectCounts,
-    /// What is different and not shown.
+    /// Counts of hidden differences.
     pub hidden: Hidden,
     /// Images that change, with the workloads that run them.
     pub images: Vec<ImageChange>,
     /// Numbers of replicas that change.
     pub replicas: Vec<ReplicaChange>,
-    /// What a reviewer should look at, the gravest first.
+    /// Findings for the reviewer, most severe first.
     pub findings: Vec<Finding>,
 }
 
@@ -78,7 +78,7 @@ pub struct ObjectCounts {
 pub struct Hidden {
     /// Noise: versions of charts, checksums, bundles of certificates.
     pub noise: usize,
-    /// What the Application ignores.
+    /// Number of differences that the Application ignores.
     pub ignored: usize,
     /// Lists whose order means nothing and has changed.
     pub reordered: usize,
@@ -120,9 +120,9 @@ pub struct ReplicaChange {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// What kind of thing.
+    /// The rule.
     pub rule: Rule,
-    /// How grave it is.
+    /// The severity.
     pub level: Level,
     /// The target.
     pub target: String,
@@ -130,16 +130,16 @@ pub struct Finding {
     pub object: Option<ObjectId>,
     /// The field, if it is about one.
     pub path: Option<String>,
-    /// What happens, in a sentence.
+    /// The message.
     pub message: String,
-    /// Where it is written.
+    /// The location.
     pub location: Option<FileLocation>,
     /// The same with the file's text.
     #[serde(skip)]
     pub place: Option<Location>,
 }
 
-/// How grave a finding is. The gravest comes first.
+/// The severity of a finding, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -214,33 +214,33 @@ rules! {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetReview {
-    /// What it is.
+    /// The kind of target.
     pub kind: TargetKind,
     /// Its name.
     pub name: String,
     /// Its name before, where most of its objects were another target's.
     pub was: Option<String>,
-    /// What became of it.
+    /// The status.
     pub status: TargetStatus,
-    /// Where it is defined.
+    /// The location of its definition.
     pub origin: Option<FileLocation>,
     /// Why it was not rendered before the change.
     pub base_error: Option<String>,
     /// Why it is not rendered after the change.
     pub head_error: Option<String>,
-    /// What rendering it warns of.
+    /// The warnings of rendering.
     pub warnings: Vec<WarningReview>,
     /// The objects that are not the same, by kind, namespace and name.
     pub objects: Vec<ObjectReview>,
-    /// How many objects are the same.
+    /// Number of objects are the same.
     pub unchanged: usize,
-    /// What is different and not shown.
+    /// Counts of hidden differences.
     pub hidden: Hidden,
     /// The order in which objects are applied.
     pub plan: Option<Plan>,
 }
 
-/// What a target is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -258,7 +258,7 @@ pub enum TargetKind {
     Files,
 }
 
-/// What became of a target.
+/// The status of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetStatus {
@@ -284,7 +284,7 @@ pub enum TargetStatus {
 pub struct WarningReview {
     /// The warning.
     pub message: String,
-    /// Whether the change brings it.
+    /// True if the change brings it.
     pub is_new: bool,
 }
 
@@ -294,17 +294,17 @@ pub struct WarningReview {
 pub struct ObjectReview {
     /// The object; after the change, where it is there then.
     pub id: ObjectId,
-    /// What became of it.
+    /// The status.
     pub status: ObjectStatus,
-    /// What it was before, where that is not what it is now.
+    /// The former identity, if it changed.
     pub was: Option<Moved>,
-    /// Whether it is a hook: Argo CD does not compare those, and applies them with the next sync only.
+    /// True if it is a hook: Argo CD does not compare those, and applies them with the next sync only.
     pub is_hook: bool,
     /// The fields that differ; one without a path where the whole object comes or goes.
     pub fields: Vec<FieldChange>,
-    /// What is different and not shown.
+    /// Counts of hidden differences.
     pub hidden: Hidden,
-    /// Where it is written.
+    /// The location.
     pub location: Option<FileLocation>,
     /// The object before, as YAML in which only what is shown differs from the one after.
     #[serde(skip)]
@@ -314,7 +314,7 @@ pub struct ObjectReview {
     pub after: Option<String>,
 }
 
-/// What tells an object from others.
+/// The identity of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectId {
@@ -328,7 +328,7 @@ pub struct ObjectId {
     pub api_version: String,
 }
 
-/// What became of an object.
+/// The status of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObjectStatus {
@@ -340,13 +340,13 @@ pub enum ObjectStatus {
     Changed,
 }
 
-/// What an object was before.
+/// The former identity of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Moved {
     /// The object before.
     pub id: ObjectId,
-    /// Whether it is another object to the cluster: the old one goes and the new one comes.
+    /// True if it is another object to the cluster: the old one goes and the new one comes.
     pub is_renamed: bool,
 }
 
@@ -358,19 +358,19 @@ pub struct FieldChange {
     pub path: String,
     /// The same as a JSON pointer: into the object after, or into the one before where the field is gone.
     pub pointer: String,
-    /// What became of it.
+    /// The status.
     pub status: FieldStatus,
     /// The value before. Values of Secrets are tags: equal tags, equal values.
     pub old: Option<Value>,
     /// The value after.
     pub new: Option<Value>,
-    /// Whether it changes on every render.
+    /// True if it changes on every render.
     pub is_volatile: bool,
-    /// Where it is written.
+    /// The location.
     pub location: Option<FileLocation>,
 }
 
-/// What became of a field.
+/// The status of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldStatus {
@@ -405,7 +405,7 @@ pub struct Plan {
     pub steps: Vec<PlanStep>,
 }
 
-/// What is done side by side.
+/// A step whose actions run concurrently.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanStep {
@@ -415,15 +415,15 @@ pub struct PlanStep {
     pub objects: Vec<PlannedObject>,
 }
 
-/// What is done with one object.
+/// The planned action on one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedObject {
-    /// What is done, in a word.
+    /// The action, in a word.
     pub action: String,
     /// The object.
     pub object: String,
-    /// What else to know.
+    /// An additional note.
     pub note: Option<String>,
 }
 
@@ -434,14 +434,14 @@ pub fn schema() -> Value {
 }
 
 impl Review {
-    /// Whether nothing is different: all targets render, and to the same.
+    /// Returns true if nothing is different: all targets render, and to the same.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Counts { added, removed, changed, failed, .. } = self.summary.targets;
         added + removed + changed + failed == 0
     }
 
-    /// Whether a target is not rendered after the change.
+    /// Returns true if a target is not rendered after the change.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.targets.iter().any(|target| target.head_error.is_some())
@@ -449,7 +449,7 @@ impl Review {
 }
 
 impl Hidden {
-    /// Whether nothing is hidden.
+    /// Returns true if nothing is hidden.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self == Self::default()

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 /// A part that more things than this have in common tells none of them.
 const COMMON: usize = 16;
 
-/// How much of all parts a pair has in common at least, in hundredths.
+/// Maximum amount of all parts a pair has in common at least, in hundredths.
 const ALIKE: usize = 60;
 
-/// How many parts a pair has in common at least.
+/// Maximum number of parts a pair has in common at least.
 const MIN_SHARED: usize = 4;
 
 /// Pairs what is gone with what is new, by index.

@@ -16,7 +16,7 @@ use crate::model::ObjectId;
 /// The annotations by which a hook is known.
 const HOOKS: &[&str] = &["argocd.argoproj.io/hook", "helm.sh/hook"];
 
-/// What pairs objects: the version does not count. Objects whose name the cluster makes are told by its beginning.
+/// Returns what pairs objects: the version does not count. Objects whose name the cluster makes are told by its beginning.
 pub(crate) fn key(object: &Object) -> Key {
     let mut key = object.key();
     if key.name.is_empty() && !object.generate_name().is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn key(object: &Object) -> Key {
     key
 }
 
-/// What an object is called in a review.
+/// Returns what an object is called in a review.
 pub(crate) fn id(object: &Object) -> ObjectId {
     let Key { kind, namespace, name, .. } = key(object);
     ObjectId { kind, namespace, name, api_version: object.api_version().to_owned() }
@@ -48,12 +48,12 @@ pub(crate) fn prepared(object: &Object, normalizer: Option<&Normalizer>, masks: 
     node
 }
 
-/// Whether Argo CD or Helm runs the object instead of keeping it.
+/// Returns true if Argo CD or Helm runs the object instead of keeping it.
 pub(crate) fn is_hook(object: &Object) -> bool {
     HOOKS.iter().any(|hook| object.annotation(hook).is_some())
 }
 
-/// Whether two trees are the same, also by the order of their lists and keys.
+/// Returns true if two trees are the same, also by the order of their lists and keys.
 pub(crate) fn is_same(one: &Node, other: &Node) -> bool {
     match (one.entries(), other.entries()) {
         (Some(these), Some(those)) => {
@@ -73,12 +73,12 @@ pub(crate) fn is_same(one: &Node, other: &Node) -> bool {
     }
 }
 
-/// Whether a scalar is a string.
+/// Returns true if a scalar is a string.
 pub(crate) fn is_text(node: &Node) -> bool {
     node.tag == Tag::Str
 }
 
-/// Whether a node stands for nothing.
+/// Returns true if a node stands for nothing.
 pub(crate) fn is_null(node: &Node) -> bool {
     node.tag == Tag::Null
 }

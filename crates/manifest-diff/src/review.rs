@@ -18,7 +18,7 @@ use crate::pair::{Pair, pair};
 use crate::summary::{self, Difference};
 use crate::targets::{self, TargetPair};
 
-/// What a review needs beside the targets.
+/// The options of a review.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The key of the tags of Secrets.
@@ -53,7 +53,7 @@ struct Reviewer<'r> {
     summary: Summary,
 }
 
-/// What is known of the target at hand.
+/// The current target.
 struct At<'t> {
     name: String,
     apply: &'t ApplyOptions,
@@ -127,7 +127,7 @@ impl<'r> Reviewer<'r> {
         }));
     }
 
-    /// What became of an object; if nothing, what is hidden.
+    /// Returns what became of an object; if nothing, what is hidden.
     fn object(&mut self, pair: &Pair<'_>, at: &At<'_>) -> Result<ObjectReview, crate::model::Hidden> {
         if let (Some(base), Some(head)) = (pair.base, pair.head)
             && is_same(base.node(), head.node())
@@ -173,7 +173,7 @@ impl<'r> Reviewer<'r> {
         }
     }
 
-    /// How many fields would differ as well if Argo CD ignored nothing.
+    /// Returns how many fields would differ as well if Argo CD ignored nothing.
     fn ignored(&mut self, pair: &Pair<'_>, at: &At<'_>, shown: usize) -> usize {
         let (Some(_), Some(old), Some(new)) = (&at.apply.normalizer, pair.base, pair.head) else { return 0 };
         let (base, head) = (prepared(old, None, &mut self.masks), prepared(new, None, &mut self.masks));

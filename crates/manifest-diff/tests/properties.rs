@@ -1,4 +1,4 @@
-//! What holds of every review, whatever the objects are.
+//! Properties of every review, whatever the objects are.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn len(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// Whether all code that begins ends, and nothing is markup that was text.
+/// Returns true if all code that begins ends, and nothing is markup that was text.
 fn is_whole(markdown: &str) -> bool {
     let mut open = 0;
     for event in Parser::new_ext(markdown, MarkdownOptions::ENABLE_TABLES) {

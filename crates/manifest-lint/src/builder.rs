@@ -7,7 +7,7 @@ use yamltree::{Location, Node};
 use crate::index::Index;
 use crate::rules::Check;
 
-/// What a rule has found.
+/// A finding of a rule.
 #[derive(Debug)]
 pub(crate) struct FindingBuilder<'s> {
     /// The number of the target.
@@ -42,7 +42,7 @@ impl<'s> FindingBuilder<'s> {
         self
     }
 
-    /// What to do about it, where the rule's own advice is not the best.
+    /// Returns what to do about it, where the rule's own advice is not the best.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -1,4 +1,4 @@
-//! What is known of a set, found once for all rules.
+//! Facts about a set that all rules share.
 //!
 //! In: a set. Out: its objects by kind and name, the kinds that it defines, and what its texts mention.
 
@@ -10,7 +10,7 @@ use yamltree::{Kind, Node};
 use crate::input::{Manifests, Target};
 use crate::pods;
 
-/// What is known.
+/// The shared facts.
 #[derive(Debug)]
 pub(crate) struct Index<'s> {
     pub(crate) set: &'s Manifests,
@@ -26,7 +26,7 @@ pub(crate) struct Index<'s> {
     secret_words: HashMap<&'s str, HashSet<&'s str>>,
 }
 
-/// What becomes of a custom resource.
+/// The role of a custom resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Nothing else: it is a rule or a description.
@@ -180,7 +180,7 @@ impl<'s> Index<'s> {
     }
 }
 
-/// Whether a group can only be there by a CRD or another API server.
+/// Returns true if a group can only be there by a CRD or another API server.
 pub(crate) fn is_custom(group: &str) -> bool {
     const OF_CRDS: [&str; 3] = ["gateway.networking.k8s.io", "snapshot.storage.k8s.io", "metrics.k8s.io"];
     // Beside those of Kubernetes, kubernetes-sigs has groups by CRDs, which are two words long.

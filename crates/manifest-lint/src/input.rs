@@ -1,4 +1,4 @@
-//! What is looked at.
+//! The input of the linter.
 
 use argocd::application::Application;
 use argocd::context::Cluster;
@@ -7,18 +7,18 @@ use argocd::objects::Object;
 use argocd::project::Projects;
 use goregex::Regex;
 
-/// What is looked at together: objects of one target may be what those of another need.
+/// The targets that are checked together: objects of one target may refer to those of another.
 #[derive(Debug)]
 pub struct Manifests {
     /// What was rendered.
     pub targets: Vec<Target>,
     /// The projects of Applications, where any are known.
     pub projects: Option<Projects>,
-    /// Whether there are no projects beside these.
+    /// True if there are no projects beside these.
     pub knows_all_projects: bool,
     /// CustomResourceDefinitions that are known beside, as those of an operator.
     pub definitions: Vec<Object>,
-    /// What else is known.
+    /// The options.
     pub options: Options,
 }
 
@@ -27,7 +27,7 @@ pub struct Manifests {
 pub struct Target {
     /// As a person knows it: a folder, a file, an Application.
     pub name: String,
-    /// What it renders to.
+    /// The rendered objects.
     pub objects: Vec<Object>,
     /// The Application that it is.
     pub deployment: Option<Box<Deployment>>,
@@ -46,23 +46,23 @@ pub struct Deployment {
     pub object: Object,
     /// Its cluster.
     pub cluster: Cluster,
-    /// What it and the settings leave out when the cluster is compared.
+    /// The normalizer with the differences that it and the settings ignore.
     pub ignored: Normalizer,
 }
 
-/// What is known beside objects.
+/// The options of the linter.
 #[derive(Debug)]
 pub struct Options {
     /// The version of Kubernetes where the cluster has none; the newest that is known where there is none either.
     pub kube_version: Option<String>,
     /// API versions that clusters have, as `GROUP/VERSION` or `GROUP/VERSION/KIND`.
     pub api_versions: Vec<String>,
-    /// What names of projects for production match.
+    /// Matches the names of production projects.
     pub production: Regex,
 }
 
 impl Options {
-    /// What names of projects for production match by default: the word in the name.
+    /// Default pattern of the names of production projects: the word in the name.
     pub const PRODUCTION: &str = "(?i)(^|[^a-z0-9])(prod|prd|production)([^a-z0-9]|$)";
 }
 

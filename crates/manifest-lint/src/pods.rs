@@ -5,7 +5,7 @@
 use argocd::objects::Object;
 use yamltree::Node;
 
-/// Where objects have the specification of a pod: group, kind, path.
+/// The fields that contain a pod spec: group, kind, path.
 const POD_SPECS: &[(&str, &str, &[&str])] = &[
     ("", "Pod", &["spec"]),
     ("", "ReplicationController", TEMPLATE),

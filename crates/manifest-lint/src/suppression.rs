@@ -17,7 +17,7 @@ use crate::rules::{self, Check, UNUSED_SUPPRESSION};
 /// The annotation by which an object suppresses findings about it.
 const ANNOTATION: &str = "renderer/lint-ignore";
 
-/// What a comment that suppresses begins with.
+/// Prefix of a suppressing comment.
 const MARK: &str = "renderer-lint: ignore";
 
 /// All of a set.

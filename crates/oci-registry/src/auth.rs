@@ -1,4 +1,4 @@
-//! How a registry is shown who asks: Basic, or a token that its token server gives (distribution's auth specification).
+//! Authenticates to a registry: Basic, or a token from its token server (distribution's auth specification).
 //!
 //! In: what the registry challenged, and where credentials are kept. Out: the header to send. Tokens are kept by
 //! credential and scope until nine tenths of their time are over; of many who want the same one asks for it. It refuses
@@ -32,7 +32,7 @@ const MAX_SCOPES: usize = 8;
 /// As many tokens are kept without looking for those that have expired.
 const MAX_TOKENS: usize = 1000;
 
-/// What a token is good for where its server does not say.
+/// Default lifetime of a token, in seconds.
 const LIFETIME: u64 = 60;
 
 /// As many credentials are tried for a repository: several pull secrets may name it.
@@ -51,7 +51,7 @@ pub(crate) struct Authenticator {
     state: Mutex<State>,
 }
 
-/// What is shown of who asks.
+/// The `Authorization` header to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown {
     pub(crate) header: HeaderValue,
@@ -60,7 +60,7 @@ pub(crate) struct Shown {
     is_kept: bool,
 }
 
-/// What there is to show.
+/// The known credentials.
 #[derive(Debug)]
 pub(crate) enum Identity {
     /// One asks as anybody.
@@ -134,7 +134,7 @@ impl Authenticator {
         Self { registry: registry.to_owned(), is_plain, source, client_id, retry, state: Mutex::default() }
     }
 
-    /// What to send for a repository, by what is known so far; for the registry itself where its name is empty. Where a
+    /// Returns what to send for a repository, by what is known so far; for the registry itself where its name is empty. Where a
     /// token server refuses a credential, the next one is tried.
     pub(crate) fn identity(&self, repository: &str, web: &Web) -> Result<Identity> {
         let scheme = self.lock().scheme.clone();
@@ -215,7 +215,7 @@ impl Authenticator {
         sent.credential.is_some() || sent.is_kept
     }
 
-    /// Whether there are other credentials than this.
+    /// Returns true if there are other credentials than this.
     pub(crate) fn has_other(&self, repository: &str, sent: &Shown) -> bool {
         let state = self.lock();
         let found = state.found.get(repository).and_then(|found| Some((found, found.all.as_ref()?)));
@@ -227,7 +227,7 @@ impl Authenticator {
         })
     }
 
-    /// Whether credentials for a repository were found.
+    /// Returns true if credentials for a repository were found.
     pub(crate) fn has_credential(&self, repository: &str) -> bool {
         let state = self.lock();
         let found = state.found.get(repository);

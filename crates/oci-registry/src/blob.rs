@@ -16,7 +16,7 @@ use crate::reference::Repository;
 use crate::retry::Failure;
 use crate::web::Answer;
 
-/// How long content may come, however slowly.
+/// Time content may come, however slowly.
 const MAX_TIME: Duration = Duration::from_secs(30 * 60);
 
 /// Hands content on to a writer.
@@ -80,7 +80,7 @@ impl Download<'_> {
         Ok(())
     }
 
-    /// Whether the answer starts where the last one broke.
+    /// Returns true if the answer starts where the last one broke.
     fn continues(&self, answer: &Answer) -> bool {
         let start = format!("bytes {}-", self.written);
         answer.status == StatusCode::PARTIAL_CONTENT

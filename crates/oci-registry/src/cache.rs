@@ -1,4 +1,4 @@
-//! What is kept between runs: a folder that any number of processes share.
+//! The cache between runs: a directory that any number of processes share.
 //!
 //! ```text
 //! content/sha256/HEX    manifests and configurations, by their digest
@@ -26,7 +26,7 @@ use crate::tags::TagList;
 /// Nothing larger is written.
 const MAX_FILE: u64 = 128 << 20;
 
-/// What a killed process left behind is removed by others after this time. Nothing takes as long to write.
+/// Age after which leftovers of a killed process are removed. No write takes as long.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug)]

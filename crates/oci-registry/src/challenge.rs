@@ -1,5 +1,5 @@
-//! What a registry wants to see before it answers: the headers `WWW-Authenticate`, which may be several, each with
-//! several challenges, whose values may hold commas (RFC 9110, 11.6.1).
+//! Parses `WWW-Authenticate` headers: there may be several, each with several challenges whose values may contain
+//! commas (RFC 9110, 11.6.1).
 
 /// One way to prove who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) fn parse<'h>(headers: impl IntoIterator<Item = &'h str>) -> Vec<Chall
     challenges
 }
 
-/// What is left of a header.
+/// The rest of a header.
 struct Reader<'h>(&'h str);
 
 impl<'h> Reader<'h> {

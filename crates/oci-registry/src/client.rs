@@ -22,7 +22,7 @@ use crate::tags::{self, TagList};
 use crate::traffic::Traffic;
 use crate::web::{Webs, size};
 
-/// What a registry says of itself is short.
+/// Maximum size of a registry's root answer.
 const MAX_ROOT: u64 = 64 << 10;
 
 /// By what registries say which manifest a tag is.
@@ -58,10 +58,10 @@ impl Client {
         Self { options, cache, endpoints: Mutex::default(), listed: Mutex::default(), webs: Webs::default() }
     }
 
-    /// Whether a registry lets in who asks.
+    /// Returns whether a registry lets in who asks.
     ///
     /// # Errors
-    /// Where it does not, or cannot be asked.
+    /// If it does not, or cannot be asked.
     pub fn check(&self, registry: &str) -> Result<()> {
         // Only for the settings of the host.
         let repository = Repository::new(registry, "x")?;
@@ -80,7 +80,7 @@ impl Client {
     /// All tags of a repository. With a cache, only pages that changed are read again.
     ///
     /// # Errors
-    /// Where any part of them cannot be had.
+    /// If any part of them cannot be had.
     pub fn tags(&self, repository: &Repository) -> Result<TagList> {
         let endpoint = self.endpoint(repository)?;
         let url = endpoint.url(repository, "tags/list").to_string();
@@ -123,7 +123,7 @@ impl Client {
     /// All tags of a repository, by what was listed before: pages that did not change are not read again.
     ///
     /// # Errors
-    /// Where any part of them cannot be had.
+    /// If any part of them cannot be had.
     pub fn tags_since(&self, repository: &Repository, known: &TagList) -> Result<TagList> {
         tags::list(&*self.endpoint(repository)?, repository, known)
     }
@@ -131,7 +131,7 @@ impl Client {
     /// The digest of what a reference names, which does not count as a download.
     ///
     /// # Errors
-    /// Where it does not exist, or the registry cannot be asked.
+    /// If it does not exist, or the registry cannot be asked.
     pub fn digest(&self, reference: &Reference) -> Result<Digest> {
         let endpoint = self.endpoint(reference.repository())?;
         let head = endpoint.fetch(&call(&endpoint, reference, Method::HEAD), MAX_MANIFEST);
@@ -146,10 +146,10 @@ impl Client {
         }
     }
 
-    /// What a reference named when its manifest was read last, by the cache alone; nobody is asked, and it may have moved.
+    /// Returns what a reference named when its manifest was read last, by the cache alone; nobody is asked, and it may have moved.
     ///
     /// # Errors
-    /// Where the settings of its registry cannot be used.
+    /// If the settings of its registry cannot be used.
     pub fn last_digest(&self, reference: &Reference) -> Result<Option<Digest>> {
         let Some(cache) = self.cache.as_ref().filter(|_| reference.digest().is_none()) else {
             return Ok(None);
@@ -161,7 +161,7 @@ impl Client {
     /// A manifest. With a cache, one that is there is not read again.
     ///
     /// # Errors
-    /// Where it does not exist, is not what its digest says, or the registry cannot be asked.
+    /// If it does not exist, is not what its digest says, or the registry cannot be asked.
     pub fn manifest(&self, reference: &Reference) -> Result<Manifest> {
         let endpoint = self.endpoint(reference.repository())?;
         let Some(cache) = &self.cache else { return self.download(&endpoint, reference) };
@@ -191,7 +191,7 @@ impl Client {
     /// Hands content on to a writer while it comes. Where this fails, what was written is of no use.
     ///
     /// # Errors
-    /// Where it is larger than the limit, does not exist, is not what its digest says, or cannot be written.
+    /// If it is larger than the limit, does not exist, is not what its digest says, or cannot be written.
     pub fn blob(
         &self,
         repository: &Repository,
@@ -224,18 +224,18 @@ impl Client {
         Ok(bytes)
     }
 
-    /// What refers to some content, as signatures do: by the registry's list, or by what clients note where it has none.
+    /// Returns what refers to some content, as signatures do: by the registry's list, or by what clients note where it has none.
     ///
     /// # Errors
-    /// Where any part of it cannot be had. Nothing that refers to it is no error.
+    /// If any part of it cannot be had. Nothing that refers to it is no error.
     pub fn referrers(&self, repository: &Repository, digest: &Digest) -> Result<Vec<Descriptor>> {
         referrers::list(self, &*self.endpoint(repository)?, repository, digest)
     }
 
-    /// What is known of an image: platforms, when it was made, labels.
+    /// Returns what is known of an image: platforms, when it was made, labels.
     ///
     /// # Errors
-    /// Where any part of what is wanted cannot be had.
+    /// If any part of what is wanted cannot be had.
     pub fn image(&self, reference: &Reference, wanted: &Wanted) -> Result<Image> {
         image::inspect(self, reference, wanted)
     }
@@ -253,7 +253,7 @@ impl Client {
         Ok(Manifest { digest, bytes: read.body })
     }
 
-    /// What registries were asked so far, by their hosts.
+    /// Returns what registries were asked so far, by their hosts.
     #[must_use]
     pub fn traffic(&self) -> BTreeMap<String, Traffic> {
         let endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
@@ -277,7 +277,7 @@ impl Client {
     }
 }
 
-/// Whether to download what cannot be asked for by HEAD: not every registry knows that, and no answer to it has a body
+/// Returns true if to download what cannot be asked for by HEAD: not every registry knows that, and no answer to it has a body
 /// that tells a missing repository from a missing tag.
 fn may_say_more(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Protocol | ErrorKind::ManifestUnknown)

@@ -48,7 +48,7 @@ impl Digest {
         &self.text[self.algorithm().len() + 1..]
     }
 
-    /// Whether some bytes have this digest.
+    /// Returns true if some bytes have this digest.
     #[must_use]
     pub fn matches(&self, bytes: &[u8]) -> bool {
         let mut hasher = self.hasher();
@@ -56,7 +56,7 @@ impl Digest {
         hasher.finish() == *self
     }
 
-    /// What makes a digest of the same algorithm from bytes that come one after the other.
+    /// Returns what makes a digest of the same algorithm from bytes that come one after the other.
     pub(crate) fn hasher(&self) -> Hasher {
         Hasher::new(self.algorithm)
     }

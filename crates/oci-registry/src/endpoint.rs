@@ -18,7 +18,7 @@ use crate::settings::{Options, RegistrySettings, Retry};
 use crate::traffic::{Counter, Traffic};
 use crate::web::{Answer, Request, Web, Webs};
 
-/// Where Docker Hub's API is.
+/// The URL of Docker Hub's API.
 const HUB_API: &str = "https://registry-1.docker.io";
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Endpoint {
     counter: Counter,
 }
 
-/// What is asked.
+/// A request.
 pub(crate) struct Call<'c> {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -221,7 +221,7 @@ impl Endpoint {
         Error::new(ErrorKind::RateLimited, message).with_retry_after(Some(wait))
     }
 
-    /// What it was shown was got anew each time.
+    /// Returns what it was shown was got anew each time.
     fn endless(&self) -> Error {
         self.counter.failure();
         let message = format!("`{}` rejected all credentials", self.registry);
@@ -248,7 +248,7 @@ impl Endpoint {
         self.counter.saving();
     }
 
-    /// What was asked so far.
+    /// Returns what was asked so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.counter.traffic()
     }
@@ -280,7 +280,7 @@ impl<'c> Call<'c> {
     }
 }
 
-/// What another host asks for is none of the registry's credentials.
+/// Returns what another host asks for is none of the registry's credentials.
 fn is_challenge(answer: &Answer) -> bool {
     answer.status == StatusCode::UNAUTHORIZED && !answer.is_foreign
 }

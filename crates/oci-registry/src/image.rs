@@ -1,4 +1,4 @@
-//! What is known of an image beside its name: platforms, when it was made, labels. Only what is asked for is fetched.
+//! Reads the metadata of an image: platforms, creation time, labels. Fetches only what is requested.
 //!
 //! An index is as old as its annotation says; without one as the youngest of its images, each as its descriptor says or
 //! else its configuration. What is in an index but runs nowhere, such as attestations, is passed over. An image is as
@@ -24,7 +24,7 @@ const MAX_CONFIG: u64 = 8 << 20;
 /// An index has an image or two for each platform.
 const MAX_IMAGES: usize = 200;
 
-/// What to find out of an image.
+/// The requested metadata.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The platforms that matter; all where none is named.
@@ -35,12 +35,12 @@ pub struct Wanted {
     pub labels: bool,
 }
 
-/// What is known of an image.
+/// The metadata of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// By which it is known: that of the index, where there is one.
     pub digest: Digest,
-    /// What it runs on; for an image without an index only where its configuration was read.
+    /// Its platforms; for an image without an index only if its configuration was read.
     pub platforms: Vec<Platform>,
     /// When it was made, where that was asked for and is known.
     pub created: Option<Timestamp>,
@@ -133,7 +133,7 @@ impl Inspection<'_> {
         Ok(Image { digest: manifest.digest.clone(), platforms, created, labels })
     }
 
-    /// What runs somewhere.
+    /// Returns what runs somewhere.
     fn images<'i>(&self, manifest: &Manifest, index: &'i Index) -> Result<Vec<&'i Descriptor>> {
         let runs =
             |entry: &&Descriptor| entry.platform.as_ref().is_some_and(|platform| !platform.is_unknown());

@@ -1,5 +1,5 @@
-//! How hard a host is pressed: so many requests in a second, so many side by side, and none while it asks for a pause.
-//! All threads that talk to the host share one limiter, and so may clients.
+//! Rate limits of a host: requests per second, concurrent requests, and pauses that it asks for. All threads and
+//! clients that use the host may share one limiter.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ const RATE: f64 = 20.0;
 
 const CONCURRENCY: usize = 8;
 
-/// What may come at once after a quiet time.
+/// Burst that is allowed after a quiet time.
 const BURST: Duration = Duration::from_secs(1);
 
 /// The limiters of hosts. Clients that have them in common press a host no harder together than one alone.

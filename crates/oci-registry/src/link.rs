@@ -1,4 +1,4 @@
-//! Where the next page of a list is: the headers `Link` (RFC 8288).
+//! Reads the next page of a list from `Link` headers (RFC 8288).
 
 /// The target of the first link to the next page, as it is written.
 pub(crate) fn next<'h>(headers: impl IntoIterator<Item = &'h str>) -> Option<&'h str> {

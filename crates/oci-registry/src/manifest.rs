@@ -28,7 +28,7 @@ pub struct Manifest {
     pub bytes: Vec<u8>,
 }
 
-/// What a manifest says.
+/// A parsed manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Images for several platforms.
@@ -42,7 +42,7 @@ pub enum Content {
 pub struct Index {
     /// The images, and what belongs to them.
     pub manifests: Vec<Descriptor>,
-    /// What is said of all.
+    /// The annotations of all entries.
     pub annotations: BTreeMap<String, String>,
 }
 
@@ -53,7 +53,7 @@ pub struct ImageManifest {
     pub config: Descriptor,
     /// Its content.
     pub layers: Vec<Descriptor>,
-    /// What is said of it.
+    /// The annotations.
     pub annotations: BTreeMap<String, String>,
 }
 
@@ -61,25 +61,25 @@ pub struct ImageManifest {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
-    /// What it is.
+    /// The media type.
     #[serde(default)]
     pub media_type: String,
-    /// What kind of artifact it is, where it is one; said by whoever lists it.
+    /// The artifact type, if it is an artifact; provided by the list.
     #[serde(default, deserialize_with = "or_default")]
     pub artifact_type: String,
     /// By which it is known.
     pub digest: Digest,
-    /// How large it is.
+    /// The size in bytes.
     pub size: u64,
-    /// What is said of it.
+    /// The annotations.
     #[serde(default, deserialize_with = "or_default")]
     pub annotations: BTreeMap<String, String>,
-    /// What it runs on, in an index.
+    /// The platform, in an index.
     #[serde(default)]
     pub platform: Option<Platform>,
 }
 
-/// What an image runs on: `os/architecture[/variant]`.
+/// The platform of an image: `os/architecture[/variant]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 pub struct Platform {
     /// `linux`
@@ -105,10 +105,10 @@ struct Parsed {
 }
 
 impl Manifest {
-    /// What it says.
+    /// Returns what it says.
     ///
     /// # Errors
-    /// Where it is no manifest of a known kind.
+    /// If it is no manifest of a known kind.
     pub fn content(&self) -> Result<Content> {
         let refused = |reason: &str| {
             Error::new(
@@ -135,7 +135,7 @@ impl Manifest {
 }
 
 impl Platform {
-    /// Whether an image for this runs where the other is asked for; without a variant asked for, any will do.
+    /// Returns true if an image for this runs where the other is asked for; without a variant asked for, any will do.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let same_variant = wanted.variant.is_empty() || self.variant == wanted.variant;

@@ -1,5 +1,5 @@
-//! What registries say when they say no: `{"errors":[{"code","message","detail"}]}`, other JSON, or a page of HTML.
-//! Only short text without control characters of it comes into a message.
+//! Reads error responses of registries: `{"errors":[{"code","message","detail"}]}`, other JSON, or HTML. Only a short
+//! text without control characters goes into a message.
 
 use reqwest::StatusCode;
 use serde::Deserialize;
@@ -11,10 +11,10 @@ use crate::web::Answer;
 /// Error answers are short.
 const MAX_BODY: u64 = 64 << 10;
 
-/// What fits in a message.
+/// Maximum length of a registry's text in a message.
 const MAX_SAID: usize = 200;
 
-/// What was asked for, for the error's kind and words.
+/// The requested content, for the error's kind and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject<'s> {
     /// The registry itself.
@@ -40,7 +40,7 @@ struct Entry {
     message: String,
 }
 
-/// What an answer says, as the end of a sentence; nothing where it says nothing that helps.
+/// Returns what an answer says, as the end of a sentence; nothing where it says nothing that helps.
 pub(crate) fn said(answer: Answer) -> String {
     let (_, said) = read(answer);
     said

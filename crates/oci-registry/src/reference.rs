@@ -14,7 +14,7 @@ pub const DOCKER_HUB: &str = "docker.io";
 /// Other names of Docker Hub.
 const HUB_ALIASES: &[&str] = &["index.docker.io", "registry-1.docker.io"];
 
-/// Where Docker Hub's images without a namespace are.
+/// The namespace of Docker Hub's official images.
 const HUB_NAMESPACE: &str = "library";
 
 /// The longest name that Docker takes for a repository, its host included.
@@ -42,7 +42,7 @@ impl Repository {
     /// A repository on a host that is named apart from it: nothing is taken for granted but Docker Hub's aliases.
     ///
     /// # Errors
-    /// Where either is not well-formed.
+    /// If either is not well-formed.
     pub fn new(registry: &str, name: &str) -> Result<Self> {
         let repository = Self { registry: normal_host(registry)?, name: name.to_owned() };
         repository.check()?;
@@ -61,7 +61,7 @@ impl Repository {
         &self.name
     }
 
-    /// Whether it is on a host, or below a path on it.
+    /// Returns true if it is on a host, or below a path on it.
     #[must_use]
     pub fn is_below(&self, prefix: &str) -> bool {
         let prefix = prefix.trim_end_matches('/');
@@ -76,7 +76,7 @@ impl Repository {
     /// The image with a tag.
     ///
     /// # Errors
-    /// Where the tag is not well-formed.
+    /// If the tag is not well-formed.
     pub fn with_tag(&self, tag: &str) -> Result<Reference> {
         check_tag(tag)?;
         Ok(Reference { repository: self.clone(), tag: Some(tag.to_owned()), digest: None })
@@ -116,7 +116,7 @@ impl Reference {
     /// always a host, and nothing is implied.
     ///
     /// # Errors
-    /// Where it is not well-formed.
+    /// If it is not well-formed.
     pub fn parse_oci(text: &str) -> Result<Self> {
         let rest = text.strip_prefix("oci://").unwrap_or(text);
         let (host, rest) = rest.split_once('/').ok_or_else(|| {
@@ -127,7 +127,7 @@ impl Reference {
         Ok(Self { repository: Repository::new(host, name)?, tag, digest })
     }
 
-    /// Whether a text says which registry an image is in; what does not is on Docker Hub.
+    /// Returns true if a text says which registry an image is in; what does not is on Docker Hub.
     #[must_use]
     pub fn names_registry(text: &str) -> bool {
         text.split_once('/').is_some_and(|(first, _)| is_host(first))
@@ -210,7 +210,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// Whether a text may be a tag.
+/// Returns true if a text may be a tag.
 #[must_use]
 pub fn is_tag(text: &str) -> bool {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -373,7 +373,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is accepted is named by its normal form, which is accepted too and is its own.
+        /// Expected values: what is accepted is named by its normal form, which is accepted too and is its own.
         #[test]
         fn the_normal_form_is_its_own(text in "([a-zA-Z0-9.:\\[\\]-]{0,12}/)?[a-z0-9._/-]{1,12}(:[\\w.-]{1,5})?") {
             if let Ok(reference) = text.parse::<Reference>() {

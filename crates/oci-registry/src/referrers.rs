@@ -1,6 +1,6 @@
-//! What refers to content, as signatures do. In: a repository and the digest of the content. Out: all that the registry
-//! lists for it, or, where it keeps no such lists, what clients have noted under a tag of their own. It refuses lists
-//! that lead in a circle or to another host, and lists without an end.
+//! Lists content that refers to a digest, such as signatures. Input: a repository and a digest. Output: the referrers
+//! that the registry lists, or those that clients keep under a tag. Rejects lists that loop, lead to another host or
+//! do not end.
 //!
 //! A list is not asked for by a type: a registry takes but one, and not every registry heeds it. It is nothing to rely
 //! on either, for whoever may push to the repository may write to it.
@@ -19,7 +19,7 @@ use crate::manifest::{Content, Descriptor, MAX_MANIFEST, Manifest};
 use crate::problem::Subject;
 use crate::reference::Repository;
 
-/// What a page of such a list is, and so is what clients keep instead.
+/// Media type of a page of referrers, and of the list that clients keep.
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 /// A page may be as large as a manifest, which is thousands of entries.
@@ -28,7 +28,7 @@ const MAX_PAGES: usize = 32;
 /// Nothing has as many signatures; a list that goes on is made to be endless.
 const MAX_REFERRERS: usize = 5_000;
 
-/// How much of an algorithm's name and of the digits a tag has, as OCI's specification cuts them.
+/// Maximum amount of an algorithm's name and of the digits a tag has, as OCI's specification cuts them.
 const MAX_TAG_PARTS: (usize, usize) = (32, 64);
 
 /// Lists what refers to content.
@@ -97,7 +97,7 @@ impl Referrers<'_> {
     }
 }
 
-/// What clients have noted where the registry keeps no lists: an index under a tag that is made of the digest.
+/// Returns what clients have noted where the registry keeps no lists: an index under a tag that is made of the digest.
 fn noted(client: &Client, repository: &Repository, digest: &Digest) -> Result<Vec<Descriptor>> {
     let reference = repository.with_tag(&tag(digest))?;
     let manifest = match client.manifest(&reference) {
@@ -126,7 +126,7 @@ fn entries(bytes: Vec<u8>, refused: impl FnOnce() -> Error) -> Result<Vec<Descri
     }
 }
 
-/// Whether a registry is one without such lists: it does not know the address, or takes it for something else. One that
+/// Returns true if a registry is one without such lists: it does not know the address, or takes it for something else. One that
 /// is out of order or does not let in who asks may well have a list.
 fn has_no_lists(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::ManifestUnknown | ErrorKind::NameUnknown | ErrorKind::Protocol)

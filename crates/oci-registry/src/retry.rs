@@ -12,7 +12,7 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::Retry;
 
-/// How an attempt failed.
+/// The failure of an attempt.
 pub(crate) enum Failure {
     /// Trying again would not help.
     Final(Error),
@@ -62,12 +62,12 @@ fn spread(wait: Duration) -> Duration {
     wait.mul_f64(0.75 + 0.5 * f64::from(random) / f64::from(u32::MAX))
 }
 
-/// Whether a server may answer otherwise another time.
+/// Returns true if a server may answer otherwise another time.
 pub(crate) fn is_passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 425 | 429 | 499 | 500 | 502 | 503 | 504 | 520..=524)
 }
 
-/// How long a server asks to be left alone: `Retry-After`, in seconds or until a date.
+/// Returns how long a server asks to be left alone: `Retry-After`, in seconds or until a date.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! What must not be seen: it is handed out only by name and does not print.
+//! A secret that is only revealed by name and never printed.
 
 use std::fmt;
 

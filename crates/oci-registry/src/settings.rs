@@ -1,4 +1,4 @@
-//! How a client behaves, and what is particular to some registries. Callers read files and variables; nothing here does.
+//! Settings of a client and of single registries. Callers read files and variables; nothing here does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,45 +9,45 @@ use crate::limit::Limits;
 use crate::reference::Repository;
 use crate::secret::Secret;
 
-/// How a client behaves.
+/// The options of a client.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What it calls itself: `program/version`.
+    /// The user agent: `program/version`.
     pub user_agent: String,
-    /// What is particular to some registries.
+    /// The settings of single registries.
     pub registries: Vec<RegistrySettings>,
-    /// Where credentials are kept, for registries that have no place of their own.
+    /// The credential source for registries without their own.
     pub credentials: Option<Arc<dyn CredentialSource>>,
     /// The folder of the cache; without one nothing is kept.
     pub cache: Option<PathBuf>,
-    /// How long a list of tags counts as it was read, without a question to the registry: so that several who look at
+    /// Time a list of tags counts as it was read, without a question to the registry: so that several who look at
     /// the same time cost one.
     pub fresh_for: Duration,
-    /// How long an answer may take, and each of its parts where it is large.
+    /// Time an answer may take, and each of its parts where it is large.
     pub timeout: Duration,
-    /// What is done about passing failures.
+    /// The handling of transient failures.
     pub retry: Retry,
-    /// How hard hosts are pressed, for all clients that have this in common.
+    /// The rate limits, shared by all clients with these options.
     pub limits: Limits,
 }
 
-/// What is done about passing failures.
+/// The handling of transient failures.
 #[derive(Clone, Copy, Debug)]
 pub struct Retry {
-    /// How often something is tried in all.
+    /// Number of times something is tried in all.
     pub attempts: u32,
     /// The first wait; each next one is three times as long.
     pub pause: Duration,
-    /// How long is waited in all. A registry that asks for more is not waited for.
+    /// Time is waited in all. A registry that asks for more is not waited for.
     pub patience: Duration,
 }
 
-/// What is particular to the registries on a host, or to the repositories below a path on it.
+/// The settings of the registries on a host, or of the repositories below a path on it.
 #[derive(Clone, Debug, Default)]
 pub struct RegistrySettings {
     /// A host, or a host and a path; the longest one that a repository is below counts.
     pub prefix: String,
-    /// Where its API is, if not on that host: an address, below which `/v2/` is.
+    /// The URL of its API, below which `/v2/` is, if not on that host.
     pub api: Option<String>,
     /// It does not speak TLS.
     pub plain_http: bool,
@@ -57,11 +57,11 @@ pub struct RegistrySettings {
     pub authorities: Option<Vec<u8>>,
     /// By what this client proves itself in TLS.
     pub client_certificate: Option<ClientCertificate>,
-    /// What stands between, instead of what the environment says.
+    /// The proxy, in place of that of the environment.
     pub proxy: Option<Proxy>,
-    /// Where its credentials are kept.
+    /// The credential source.
     pub credentials: Option<Arc<dyn CredentialSource>>,
-    /// What stands before names without a slash.
+    /// The namespace of names without a slash.
     pub default_namespace: Option<String>,
     /// Requests in a second; 20 where nothing is said.
     pub rate_limit: Option<f64>,
@@ -85,7 +85,7 @@ pub struct ClientCertificate {
 pub struct Proxy {
     /// Its address.
     pub address: String,
-    /// Who asks it, where it wants to know.
+    /// The account, if it requires one.
     pub account: Option<(String, Secret<String>)>,
 }
 
@@ -120,7 +120,7 @@ impl Options {
 }
 
 impl RegistrySettings {
-    /// What is said of one host.
+    /// Returns what is said of one host.
     #[must_use]
     pub fn for_host(host: &str) -> Self {
         Self { prefix: host.to_owned(), ..Self::default() }

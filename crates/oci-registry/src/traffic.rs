@@ -1,9 +1,8 @@
-//! What was asked of a registry since a client was made, counted for those who watch it. Requests for tokens are not
-//! among these.
+//! Counts the requests to a registry since a client was created, without those for tokens.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How often a registry was asked.
+/// Number of times a registry was asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Requests that were sent.
@@ -12,7 +11,7 @@ pub struct Traffic {
     pub failed: u64,
     /// Those among them that were answered with no more than that nothing has changed.
     pub unchanged: u64,
-    /// What was answered by what is kept here, so that no request was sent.
+    /// Requests that the cache saved.
     pub saved: u64,
 }
 

@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::retry::Failure;
 use crate::settings::{Options, RegistrySettings};
 
-/// What forms are sent as.
+/// Content type of forms.
 pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
 
 /// As many as browsers follow.
@@ -38,7 +38,7 @@ pub(crate) struct Web {
 #[derive(Debug, Default)]
 pub(crate) struct Webs(Mutex<HashMap<Kind, Arc<Web>>>);
 
-/// What tells connections apart.
+/// The settings that distinguish connections.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Kind {
     /// The settings that say how TLS is spoken, and through what.
@@ -47,7 +47,7 @@ struct Kind {
     is_plain: bool,
 }
 
-/// What is asked.
+/// A request.
 pub(crate) struct Request<'r> {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -58,13 +58,13 @@ pub(crate) struct Request<'r> {
     pub(crate) stays: bool,
 }
 
-/// What is sent.
+/// A request body.
 pub(crate) struct Body {
     pub(crate) kind: &'static str,
     pub(crate) content: String,
 }
 
-/// What the last server answers.
+/// The response of the last server.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -75,7 +75,7 @@ pub(crate) struct Answer {
 }
 
 impl Webs {
-    /// What speaks to an address, by those of the settings that are for it.
+    /// Returns what speaks to an address, by those of the settings that are for it.
     pub(crate) fn get(&self, options: &Options, place: Option<usize>, base: &Url) -> Result<Arc<Web>> {
         let settings = |place: &usize| &options.registries[*place];
         let place = place.filter(|place| settings(place).changes_connections());
@@ -273,12 +273,12 @@ fn builder(user_agent: &str, timeout: Duration) -> ClientBuilder {
         .redirect(Policy::none())
 }
 
-/// Whether a host is this machine, or what answers for it alone on its link.
+/// Returns true if a host is this machine, or what answers for it alone on its link.
 pub(crate) fn is_near(host: &str) -> bool {
     is_loopback(host) || matches!(address(host), Some(IpAddr::V4(address)) if address.is_link_local())
 }
 
-/// Whether a host is this machine.
+/// Returns true if a host is this machine.
 pub(crate) fn is_loopback(host: &str) -> bool {
     host == "localhost" || address(host).is_some_and(|address| address.is_loopback())
 }
@@ -287,7 +287,7 @@ fn address(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }
 
-/// Where a redirect leads, if the answer is one.
+/// Returns where a redirect leads, if the answer is one.
 fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Option<Url>> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// What `case.toml` says.
+/// The content of `case.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What the case shows.
+    /// The purpose of the case.
     pub why: String,
-    /// Who gave the answer: the real tool (`kustomize 5.8.1`), or `own` where ours differs on purpose or says more.
+    /// The source of the answer: the real tool (`kustomize 5.8.1`), or `own` if ours differs on purpose or has more.
     pub from: String,
     /// The command line, without the target.
     #[serde(default = "kustomize_build")]
@@ -26,7 +26,7 @@ pub struct Case {
     pub gap: Option<String>,
 }
 
-/// What must come out.
+/// The expected result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Standard output; absent where the command must fail.
@@ -66,7 +66,7 @@ impl Case {
         Ok((case, wanted))
     }
 
-    /// Whether the wanted answer may be rewritten by what we print.
+    /// Returns true if the wanted answer may be rewritten by what we print.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.from == "own"

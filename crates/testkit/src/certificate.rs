@@ -23,7 +23,7 @@ impl Authority {
     /// A new one.
     ///
     /// # Panics
-    /// Where no key can be made.
+    /// If no key can be made.
     #[must_use]
     pub fn new() -> Self {
         let key = KeyPair::generate().expect("a key can be made");
@@ -42,7 +42,7 @@ impl Authority {
     /// A certificate for a name.
     ///
     /// # Panics
-    /// Where no key can be made.
+    /// If no key can be made.
     #[must_use]
     pub fn certify(&self, name: &str) -> Certified {
         let key = KeyPair::generate().expect("a key can be made");
@@ -71,7 +71,7 @@ impl Certified {
         self.key.serialize_pem()
     }
 
-    /// How a server speaks that proves itself by it.
+    /// Returns how a server speaks that proves itself by it.
     pub(crate) fn server_config(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

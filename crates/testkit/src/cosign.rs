@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use crate::server::base64;
 
-/// What a layer of simple signing is.
+/// Media type of a simple signing layer.
 pub const SIMPLE_SIGNING: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
 
-/// What a bundle is.
+/// Media type of a bundle.
 pub const BUNDLE: &str = "application/vnd.dev.sigstore.bundle.v0.3+json";
 
-/// What `cosign sign` states in a bundle.
+/// Predicate type of `cosign sign` in a bundle.
 pub const SIGNATURE: &str = "https://sigstore.dev/cosign/sign/v1";
 
-/// What the payload of an envelope is.
+/// Payload type of an envelope.
 const STATEMENT: &str = "application/vnd.in-toto+json";
 
 /// A key that images are signed with: P-256, as `cosign generate-key-pair` makes them.
@@ -25,7 +25,7 @@ pub struct CosignKey(KeyPair);
 /// A payload of simple signing, and what the layer that holds it says of it.
 #[derive(Clone, Debug)]
 pub struct SimpleSigning {
-    /// What is signed.
+    /// The signed payload.
     pub payload: Vec<u8>,
     /// With the signature.
     pub annotations: Value,
@@ -35,7 +35,7 @@ impl CosignKey {
     /// A new one.
     ///
     /// # Panics
-    /// Where no key can be made.
+    /// If no key can be made.
     #[must_use]
     pub fn new() -> Self {
         Self(KeyPair::generate().expect("a key can be made"))
@@ -77,7 +77,7 @@ impl CosignKey {
     /// Signs a statement of some type about a digest.
     ///
     /// # Panics
-    /// Where it is no digest.
+    /// If it is no digest.
     #[must_use]
     pub fn state(&self, digest: &str, predicate_type: &str) -> Vec<u8> {
         let (algorithm, hex) = digest.split_once(':').expect("it is a digest");

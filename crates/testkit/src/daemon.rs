@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// How often something is looked for that is to come about, and how long it is waited between two looks.
+/// Maximum number of times something is looked for that is to come about, and how long it is waited between two looks.
 const LOOKS: usize = 6_000;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -23,7 +23,7 @@ impl Daemon {
     /// Starts a program, which logs to a file.
     ///
     /// # Panics
-    /// Where it cannot be run.
+    /// If it cannot be run.
     #[must_use]
     pub fn start(mut command: Command, log: &Path) -> Self {
         let file = File::create(log).expect("it can be made");
@@ -40,7 +40,7 @@ impl Daemon {
     /// The lines that it has logged, as far as they are whole.
     ///
     /// # Panics
-    /// Where one is no JSON.
+    /// If one is no JSON.
     #[must_use]
     pub fn log(&self) -> Vec<serde_json::Value> {
         let text = self.text();
@@ -52,7 +52,7 @@ impl Daemon {
     /// The most memory that it has had, in MiB.
     ///
     /// # Panics
-    /// Where it does not run.
+    /// If it does not run.
     #[must_use]
     pub fn peak_mib(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
@@ -69,7 +69,7 @@ impl Daemon {
     /// Waits for something to come about.
     ///
     /// # Panics
-    /// Where it does not.
+    /// If it does not.
     pub fn waits(&self, what: &str, is_so: impl Fn() -> bool) {
         for _ in 0..LOOKS {
             if is_so() {
@@ -80,10 +80,10 @@ impl Daemon {
         panic!("{what}: {}", self.text());
     }
 
-    /// What it answers: the status and the body.
+    /// Returns what it answers: the status and the body.
     ///
     /// # Panics
-    /// Where it does not.
+    /// If it does not.
     #[must_use]
     pub fn get(&self, path: &str) -> (u16, String) {
         let listens = || self.log().into_iter().find_map(|line| Some(line["address"].as_str()?.to_owned()));
@@ -96,7 +96,7 @@ impl Daemon {
         (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("it is HTTP"), body.to_owned())
     }
 
-    /// Whether a line is among its numbers.
+    /// Returns true if a line is among its numbers.
     #[must_use]
     pub fn counts(&self, line: &str) -> bool {
         self.get("/metrics").1.lines().any(|known| known == line)
@@ -105,16 +105,16 @@ impl Daemon {
     /// Sends it a signal.
     ///
     /// # Panics
-    /// Where it is gone.
+    /// If it is gone.
     pub fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
     }
 
-    /// How it has ended, if it has.
+    /// Returns how it has ended, if it has.
     ///
     /// # Panics
-    /// Where that cannot be known.
+    /// If that cannot be known.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("it is a child")
     }
@@ -122,7 +122,7 @@ impl Daemon {
     /// Waits for its end.
     ///
     /// # Panics
-    /// Where it goes on.
+    /// If it goes on.
     pub fn ends(&mut self) -> ExitStatus {
         for _ in 0..LOOKS {
             if let Some(status) = self.ended() {

@@ -17,7 +17,7 @@ use crate::certificate::Authority;
 use crate::cosign::{self, SimpleSigning};
 use crate::server::base64;
 
-/// Where Debian keeps it.
+/// Path of Debian's program.
 const PROGRAM: &str = "/usr/bin/docker-registry";
 
 /// `s3cret` as bcrypt writes it, which is all that this registry knows.
@@ -27,7 +27,7 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
-/// How a registry differs from a plain one.
+/// Settings that differ from a plain registry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RegistryHabits {
     /// It asks for [`DockerRegistry::ACCOUNT`].
@@ -60,7 +60,7 @@ pub struct Pushed {
 }
 
 impl DockerRegistry {
-    /// Who may read and write where an account is asked for.
+    /// The user and password if an account is required.
     pub const ACCOUNT: (&str, &str) = ("ci", "s3cret");
 
     /// By what those who are told know it.
@@ -69,7 +69,7 @@ impl DockerRegistry {
     /// Starts an empty one.
     ///
     /// # Panics
-    /// Where there is no `docker-registry`; `.ci/run` installs it.
+    /// If there is no `docker-registry`; `.ci/run` installs it.
     #[must_use]
     pub fn start(habits: RegistryHabits) -> Self {
         assert!(
@@ -146,7 +146,7 @@ impl DockerRegistry {
         format!("localhost:{}", self.port)
     }
 
-    /// What it was asked since it was started, and has answered: method and path.
+    /// Returns what it was asked since it was started, and has answered: method and path.
     #[must_use]
     pub fn requests(&self) -> Vec<String> {
         let log = self.folder.read("log").unwrap_or_default();
@@ -180,7 +180,7 @@ impl DockerRegistry {
     /// Pushes an artifact: media type and content of its configuration and of each layer.
     ///
     /// # Panics
-    /// Where the registry refuses it.
+    /// If the registry refuses it.
     pub fn push(&self, name: &str, tag: &str, config: (&str, &[u8]), layers: &[(&str, &[u8])]) -> Pushed {
         let config = self.push_blob(name, config);
         let layers: Vec<Value> = layers.iter().map(|layer| self.push_blob(name, *layer)).collect();
@@ -191,7 +191,7 @@ impl DockerRegistry {
     /// Pushes an image that was made at a time for a platform.
     ///
     /// # Panics
-    /// Where the registry refuses it.
+    /// If the registry refuses it.
     pub fn push_image(&self, name: &str, tag: &str, platform: &str, created: &str) -> Pushed {
         let (os, architecture) = platform.split_once('/').expect("it is a platform");
         let config = json!({
@@ -212,7 +212,7 @@ impl DockerRegistry {
     /// Pushes an index of images that were pushed.
     ///
     /// # Panics
-    /// Where the registry refuses it.
+    /// If the registry refuses it.
     pub fn push_index(&self, name: &str, tag: &str, images: &[(&str, &Pushed)]) -> Pushed {
         let manifests: Vec<Value> = images
             .iter()
@@ -233,7 +233,7 @@ impl DockerRegistry {
     /// Pushes what [`crate::cosign`] signed in the older form, a layer for each signature.
     ///
     /// # Panics
-    /// Where the registry refuses it.
+    /// If the registry refuses it.
     pub fn push_signatures(&self, name: &str, tag: &str, signatures: &[SimpleSigning]) -> Pushed {
         let layers: Vec<Value> = signatures
             .iter()
@@ -252,7 +252,7 @@ impl DockerRegistry {
     /// such lists.
     ///
     /// # Panics
-    /// Where the registry refuses it.
+    /// If the registry refuses it.
     pub fn push_bundles(&self, name: &str, digest: &str, bundles: &[Vec<u8>]) -> Pushed {
         let config = self.push_blob(name, ("application/vnd.oci.empty.v1+json", b"{}"));
         let mut noted = Vec::new();

@@ -1,4 +1,4 @@
-//! What the tests from outside share: folders with files, and programs run in them.
+//! Shared helpers of end-to-end tests: directories with files, and programs run in them.
 
 pub mod apiserver;
 pub mod case;
@@ -30,7 +30,7 @@ pub use stand_in::{Reply, StandIn};
 #[derive(Debug)]
 pub struct Folder(TempDir);
 
-/// What a program left behind.
+/// The result of a program.
 #[derive(Debug)]
 pub struct Outcome {
     /// The exit code; nothing where a signal ended it.
@@ -45,7 +45,7 @@ impl Folder {
     /// A folder with files of the given contents.
     ///
     /// # Panics
-    /// Where the disk fails.
+    /// If the disk fails.
     #[must_use]
     pub fn with(files: &[(&str, &str)]) -> Self {
         let folder = Self(TempDir::new().expect("a temporary folder can be made"));
@@ -58,7 +58,7 @@ impl Folder {
     /// Writes a file, with the folders above it.
     ///
     /// # Panics
-    /// Where the disk fails.
+    /// If the disk fails.
     pub fn write(&self, path: &str, content: &str) {
         self.write_bytes(path, content.as_bytes());
     }
@@ -66,7 +66,7 @@ impl Folder {
     /// Writes a file that is no text, with the folders above it.
     ///
     /// # Panics
-    /// Where the disk fails.
+    /// If the disk fails.
     pub fn write_bytes(&self, path: &str, content: &[u8]) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("it is below the folder")).expect("a folder can be made");
@@ -88,7 +88,7 @@ impl Folder {
     /// All files below a folder, in order.
     ///
     /// # Panics
-    /// Where the disk fails.
+    /// If the disk fails.
     #[must_use]
     pub fn files(&self, path: &str) -> Vec<String> {
         let top = self.path(path);
@@ -101,7 +101,7 @@ impl Folder {
     /// Runs a program here, without the environment's say in what Kustomize and terminals do.
     ///
     /// # Panics
-    /// Where it cannot be run.
+    /// If it cannot be run.
     #[must_use]
     pub fn run(&self, program: &str, arguments: &[&str], stdin: &str) -> Outcome {
         let mut command = Command::new(program);
@@ -117,7 +117,7 @@ impl Folder {
     /// and TLS would take from the environment.
     ///
     /// # Panics
-    /// Where it cannot be run.
+    /// If it cannot be run.
     #[must_use]
     pub fn run_at_home(&self, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
         Self::finish(self.at_home(program, arguments, variables), "")

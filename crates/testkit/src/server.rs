@@ -15,7 +15,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use crate::certificate::Authority;
 use crate::git::isolated_git;
 
-/// How a server differs from a plain one.
+/// Settings that differ from a plain server.
 #[derive(Clone, Debug, Default)]
 pub struct Habits {
     /// It asks for this user and password, or for the password alone as a token.
@@ -45,7 +45,7 @@ struct State {
     stopped: AtomicBool,
 }
 
-/// What a client asks.
+/// A request of a client.
 #[derive(Debug)]
 pub struct Request {
     /// `GET`
@@ -55,7 +55,7 @@ pub struct Request {
     /// Behind the question mark; empty where there is none.
     pub query: String,
     headers: Vec<(String, String)>,
-    /// What it sends.
+    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -103,13 +103,13 @@ impl Server {
         &self.certificate
     }
 
-    /// What it was asked since it was last asked this: method, path, and for git's protocol the command.
+    /// Returns what it was asked since it was last asked this: method, path, and for git's protocol the command.
     #[must_use]
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut *self.state.requests.lock().expect("no thread panics"))
     }
 
-    /// How many of these were for objects.
+    /// Returns how many of these were for objects.
     #[must_use]
     pub fn fetches(&self) -> usize {
         self.requests().iter().filter(|request| request.ends_with(" fetch")).count()

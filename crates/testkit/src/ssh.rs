@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Where Debian and most others keep it; it must be started by its full path.
+/// Path of the program in Debian and most others; it must be started by its full path.
 const SSHD: &str = "/usr/sbin/sshd";
 
 /// A running server; it stops when it is dropped.
@@ -23,7 +23,7 @@ impl SshServer {
     /// Serves the machine to its own user, who has the key `key` in the folder; the server is known in `known_hosts`.
     ///
     /// # Panics
-    /// Where there is no `sshd`; `.ci/run` installs it.
+    /// If there is no `sshd`; `.ci/run` installs it.
     #[must_use]
     pub fn start(folder: &Path) -> Self {
         assert!(Path::new(SSHD).exists(), "{SSHD} is missing: install the package openssh-server");
@@ -99,7 +99,7 @@ impl SshServer {
         self.port
     }
 
-    /// Who may log in.
+    /// Returns the user who may log in.
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user

@@ -25,13 +25,13 @@ struct State {
     stopped: AtomicBool,
 }
 
-/// What is answered.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     status: u16,
     headers: Vec<String>,
     body: Vec<u8>,
-    /// How much of the body is sent before the connection ends.
+    /// Part of the body is sent before the connection ends.
     cut: Option<usize>,
     endless: bool,
 }
@@ -98,7 +98,7 @@ impl StandIn {
     /// Starts one that answers by what it is asked.
     ///
     /// # Panics
-    /// Where no port is free.
+    /// If no port is free.
     #[must_use]
     pub fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
@@ -119,10 +119,10 @@ impl StandIn {
         format!("localhost:{}", self.port)
     }
 
-    /// What it was asked since it was last asked this: method, path and query.
+    /// Returns what it was asked since it was last asked this: method, path and query.
     ///
     /// # Panics
-    /// Where an answer did.
+    /// If an answer did.
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut *self.state.requests.lock().expect("no answer panics"))
     }

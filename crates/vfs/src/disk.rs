@@ -21,7 +21,7 @@ pub struct Disk {
     resolved: RwLock<HashMap<PathBuf, Resolved>>,
 }
 
-/// What is at a path, or why that cannot be said.
+/// The file at a path, or why it cannot be determined.
 type Resolved = Result<(PathBuf, FileKind), Refusal>;
 
 /// An [`io::Error`] that can be kept.

@@ -1,4 +1,4 @@
-//! Where files come from: the seam between the engines and a disk, a git tree, or memory.
+//! Read access to files: the seam between the engines and a disk, a git tree, or memory.
 //!
 //! [`Files`] is what engines ask. [`Disk`] answers for this machine; [`Mounted`] shows a [`Tree`] (such as a [`MemoryTree`],
 //! or the files of a commit) at a folder, with other files around it. Paths mean the same everywhere: symbolic links are
@@ -58,7 +58,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 }
 
-/// What a real path is.
+/// The kind of a resolved path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -84,7 +84,7 @@ pub trait Tree: fmt::Debug + Send + Sync {
     /// The names in a folder, in byte order.
     ///
     /// # Errors
-    /// What reading gives.
+    /// If reading fails.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 }
 
@@ -106,7 +106,7 @@ pub fn clean(path: &Path) -> PathBuf {
     clean
 }
 
-/// What is at a path of a [`Tree`].
+/// An entry of a [`Tree`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A regular file.

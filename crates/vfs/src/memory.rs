@@ -102,7 +102,7 @@ impl<P: AsRef<Path>, B: Into<Arc<[u8]>>> FromIterator<(P, B)> for MemoryTree {
     /// Paths are taken from the root, whether they begin with `/` or not.
     ///
     /// # Panics
-    /// Where a path leads up, or one is a file and a folder.
+    /// If a path leads up, or one is a file and a folder.
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
         let mut tree = Self::new();
         for (path, content) in files {

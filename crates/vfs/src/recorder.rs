@@ -17,7 +17,7 @@ pub struct Recorder<'f> {
     seen: Mutex<ReadSet>,
 }
 
-/// What was consulted. As long as all of it is the same, so is a result that was made of it.
+/// The recorded reads. A result is valid as long as all of them are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadSet {
     /// Files, by the paths that were asked for and by those that links lead to.
@@ -26,7 +26,7 @@ pub struct ReadSet {
     pub directories: BTreeSet<PathBuf>,
     /// Folders whose names were listed.
     pub listed: BTreeSet<PathBuf>,
-    /// Where there was nothing, or nothing that can be read.
+    /// Paths without a readable file.
     pub missing: BTreeSet<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ impl<'f> Recorder<'f> {
         Self { files, seen: Mutex::default() }
     }
 
-    /// What was consulted so far.
+    /// Returns what was consulted so far.
     #[must_use]
     pub fn into_read_set(self) -> ReadSet {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -58,7 +58,7 @@ impl ReadSet {
         add(&mut self.missing, &other.missing);
     }
 
-    /// Whether a file, folder or link that was added, changed or removed is among what was consulted.
+    /// Returns true if a file, folder or link that was added, changed or removed is among what was consulted.
     #[must_use]
     pub fn is_affected_by(&self, changed: &Path) -> bool {
         let holds = |set: &BTreeSet<PathBuf>| {

@@ -1,4 +1,4 @@
-//! What aliases stand for, and what a mapping has by merging.
+//! Resolves aliases, and the entries that a mapping has by merging.
 //!
 //! Aliases are followed to find things, never to edit them.
 
@@ -8,7 +8,7 @@ use yamltree::{Document, Entry, Kind, Node};
 
 use crate::error::{Result, refused};
 
-/// What the aliases of a file stand for.
+/// The aliases of a file.
 #[derive(Debug)]
 pub struct Anchors<'f> {
     /// The nodes that have a name, in the order of the text: a name may be given again.
@@ -20,7 +20,7 @@ pub struct Anchors<'f> {
 pub struct FoundEntry<'f> {
     /// The entry.
     pub entry: &'f Entry,
-    /// Whether it is another mapping's, merged in by `<<`.
+    /// True if it is another mapping's, merged in by `<<`.
     pub is_merged: bool,
 }
 

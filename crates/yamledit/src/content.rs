@@ -55,7 +55,7 @@ impl Content {
         }
     }
 
-    /// Whether a node is this content.
+    /// Returns true if a node is this content.
     pub(crate) fn is(&self, node: &Node) -> bool {
         match (self, &node.kind) {
             (Self::String(text), Kind::Scalar(read)) => read == text && crate::proof::is_string(node),
@@ -80,12 +80,12 @@ impl Content {
     }
 }
 
-/// How content is laid out in block style.
+/// The layout of content in block style.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout<'t> {
-    /// What ends a line.
+    /// The line break.
     pub(crate) line_break: &'t str,
-    /// How many columns a list lies behind the key that it is of.
+    /// Number of columns a list lies behind the key that it is of.
     pub(crate) list_indent: usize,
 }
 
@@ -204,7 +204,7 @@ fn string(text: &str, style: Style, in_flow: bool) -> String {
     scalar::write(text, Slot { style, in_flow, is_tagged: false })
 }
 
-/// How a text of several lines is written as a block of them; `None` where that could change it.
+/// Returns how a text of several lines is written as a block of them; `None` where that could change it.
 fn block_header(text: &str) -> Option<&'static str> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let is_plain = |char: char| matches!(char, '\t' | '\n' | ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{2030}'..='\u{d7ff}');

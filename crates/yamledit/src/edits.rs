@@ -20,7 +20,7 @@ pub struct Edits<'f> {
     file: &'f File<'f>,
     splices: Vec<Splice>,
     plan: Plan,
-    /// How the file indents its lists, once that was asked.
+    /// The list indentation of the file, determined once.
     list_indent: OnceCell<usize>,
 }
 
@@ -40,7 +40,7 @@ impl<'f> Edits<'f> {
         Self { file, splices: Vec::new(), plan: Plan::default(), list_indent: OnceCell::new() }
     }
 
-    /// Whether nothing is to change.
+    /// Returns true if nothing is to change.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.splices.is_empty()
@@ -50,7 +50,7 @@ impl<'f> Edits<'f> {
     /// the string already. A null is a scalar, also where nothing is written.
     ///
     /// # Errors
-    /// When the node is no scalar, or an alias or a block scalar, or has a tag that makes it no string.
+    /// If the node is no scalar, or an alias or a block scalar, or has a tag that makes it no string.
     pub fn set(&mut self, node: &'f Node, text: &str) -> Result<bool> {
         check_editable(node)?;
         if node.text() == Some(text) && is_string(node) {
@@ -73,7 +73,7 @@ impl<'f> Edits<'f> {
         Ok(true)
     }
 
-    /// Whether an empty value is that of a key without its colon, as in `{a, b: 1}`.
+    /// Returns true if an empty value is that of a key without its colon, as in `{a, b: 1}`.
     fn is_bare(&self, node: &Node) -> bool {
         let before = self.file.text()[..node.span.start as usize].trim_end();
         let has_own_text = node.anchor().is_some() || node.tag != Tag::Implicit;
@@ -83,7 +83,7 @@ impl<'f> Edits<'f> {
     /// Gives an entry of a mapping another key, in the quotes that the key has.
     ///
     /// # Errors
-    /// When the key is no scalar that can be edited.
+    /// If the key is no scalar that can be edited.
     pub fn rename(&mut self, entry: &'f Entry, key: &str) -> Result<()> {
         check_editable(&entry.key)?;
         let slot =
@@ -96,7 +96,7 @@ impl<'f> Edits<'f> {
     /// The edited text; `None` where nothing was to change.
     ///
     /// # Errors
-    /// When edits overlap, or the text does not read as planned once they are made.
+    /// If edits overlap, or the text does not read as planned once they are made.
     pub fn apply(mut self) -> Result<Option<String>> {
         if self.splices.is_empty() {
             return Ok(None);

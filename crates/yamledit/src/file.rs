@@ -17,7 +17,7 @@ impl<'t> File<'t> {
     /// Reads a text. Keys that a mapping has twice are refused only where an edit meets them.
     ///
     /// # Errors
-    /// When any document is no YAML.
+    /// If any document is no YAML.
     pub fn parse(text: &'t str, source: SourceId) -> Result<Self> {
         let options = ParseOptions { comments: true, ..ParseOptions::default() };
         Ok(Self { text, documents: yamltree::parse(text, source, &options).map_err(not_yaml)? })
@@ -45,13 +45,13 @@ impl<'t> File<'t> {
         Ok(Content::of(&root))
     }
 
-    /// What the file's aliases stand for.
+    /// Returns what the file's aliases stand for.
     #[must_use]
     pub fn anchors(&self) -> Anchors<'_> {
         Anchors::of(&self.documents)
     }
 
-    /// Whether a place lies in a collection in flow style, where plain scalars end earlier.
+    /// Returns true if a place lies in a collection in flow style, where plain scalars end earlier.
     pub(crate) fn is_in_flow(&self, span: Span) -> bool {
         let after = self.documents.partition_point(|document| document.root.span.start <= span.start);
         let mut next = after.checked_sub(1).map(|at| &self.documents[at].root);

@@ -6,7 +6,7 @@ use crate::file::File;
 
 const BOM: char = '\u{FEFF}';
 
-/// Where the line of a place begins, behind a byte order mark.
+/// Returns where the line of a place begins, behind a byte order mark.
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
     match text[..at].rfind(['\n', '\r']) {
         Some(line_break) => line_break + 1,
@@ -15,7 +15,7 @@ pub(crate) fn line_start(text: &str, at: usize) -> usize {
     }
 }
 
-/// Where the line of a place ends, before its break.
+/// Returns where the line of a place ends, before its break.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |len| at + len)
 }
@@ -27,7 +27,7 @@ pub(crate) fn break_at(text: &str, at: usize) -> &str {
     &rest[..len]
 }
 
-/// What ends the line of a place; on a last line without end, what ends the lines of the file.
+/// Returns what ends the line of a place; on a last line without end, what ends the lines of the file.
 pub(crate) fn line_break(text: &str, at: usize) -> &str {
     let own = break_at(text, line_end(text, at));
     if !own.is_empty() {
@@ -51,7 +51,7 @@ pub(crate) fn column(text: &str, at: usize) -> Option<usize> {
     before.bytes().all(|byte| matches!(byte, b' ' | b'-' | b'?' | b':')).then_some(before.len())
 }
 
-/// How many columns the file's lists lie behind their keys: what most do that are at the root, else those below, else
+/// Returns how many columns the file's lists lie behind their keys: what most do that are at the root, else those below, else
 /// none, as kustomize writes them.
 pub(crate) fn list_indent(file: &File<'_>) -> usize {
     let mut counts = Vec::new();

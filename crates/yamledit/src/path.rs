@@ -9,7 +9,7 @@ use crate::anchors::{Anchors, own};
 use crate::error::{Error, ErrorKind, Result, refused};
 use crate::file::File;
 
-/// How many keys a message offers instead of one that is not there.
+/// Maximum number of keys a message offers instead of one that that is not there.
 const OFFERED: usize = 6;
 
 /// The way from the root of a document to a node.
@@ -29,7 +29,7 @@ impl Path {
     /// Reads a path.
     ///
     /// # Errors
-    /// When it is empty or has an empty key, or what stands in brackets is no number.
+    /// If it is empty or has an empty key, or what stands in brackets is no number.
     pub fn parse(path: &str) -> Result<Self> {
         let malformed = |why: &str| Error::new(ErrorKind::Denied, format!("the path `{path}` {why}"));
         let mut steps = Vec::new();
@@ -92,15 +92,15 @@ fn split_key(path: &str) -> (String, &str) {
     (key, "")
 }
 
-/// How far a path led in a document that does not have its end.
+/// Extent to which a path led in a document that does not have its end.
 struct Miss<'f> {
     depth: usize,
-    /// Where it went no further.
+    /// The last node found.
     node: &'f Node,
     error: Error,
 }
 
-/// Where the end of a path that is not there would go.
+/// The missing end of a path.
 #[derive(Clone, Debug)]
 pub struct MissingPath<'f> {
     /// The last mapping on its way; nothing where the file is empty.
@@ -113,7 +113,7 @@ impl File<'_> {
     /// The node at a path, which exactly one document has.
     ///
     /// # Errors
-    /// When no document has it, or two have; or when the path goes through an alias, a merged key or a key that is
+    /// If no document has it, or two have; or when the path goes through an alias, a merged key or a key that is
     /// there twice.
     pub fn find(&self, path: &Path) -> Result<&Node> {
         let anchors = self.anchors();
@@ -137,7 +137,7 @@ impl File<'_> {
         })
     }
 
-    /// Where a path that [`Self::find`] finds missing would go.
+    /// Returns where a path that [`Self::find`] finds missing would go.
     ///
     /// # Errors
     /// As [`Self::find`]; and when a list or a value is in the way, or several documents could have it.

@@ -18,7 +18,7 @@ pub(crate) fn place(span: Span) -> Place {
     (span.start, span.end)
 }
 
-/// What is to be different in the new tree.
+/// The planned differences of the new tree.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// The texts of scalars.
@@ -35,7 +35,7 @@ pub(crate) struct Plan {
     pub(crate) filled: Option<Content>,
 }
 
-/// Whether a scalar is a string to every reader.
+/// Returns true if a scalar is a string to every reader.
 pub(crate) fn is_string(node: &Node) -> bool {
     let is_str = |dialect| node.resolved(dialect).is_ok_and(|resolved| resolved == Resolved::Str);
     let is_typed = node.style != Style::Plain || node.tag == yamltree::Tag::Str;
@@ -43,7 +43,7 @@ pub(crate) fn is_string(node: &Node) -> bool {
 }
 
 impl Plan {
-    /// Where the new documents are not what was planned: a place of the old text. `replaced` are the bytes of it that
+    /// Returns where the new documents are not what was planned: a place of the old text. `replaced` are the bytes of it that
     /// went, in their order.
     pub(crate) fn check(
         &self,

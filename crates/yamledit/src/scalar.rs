@@ -1,4 +1,4 @@
-//! How a string is written in a place.
+//! Writes a string as a YAML scalar.
 //!
 //! In: the text, the style that the place had, and whether flow brackets surround it. Out: the same style, except that
 //! what would not stay a string without quotes gets double ones.
@@ -9,14 +9,14 @@ use yamltree::Style;
 
 use crate::schema::reads_as_string;
 
-/// Where a string is to stand.
+/// The position of a string.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    /// How what stood there was written.
+    /// The style of the old scalar.
     pub(crate) style: Style,
-    /// Whether it lies within `[…]` or `{…}`.
+    /// True if it lies within `[…]` or `{…}`.
     pub(crate) in_flow: bool,
-    /// Whether a tag makes it a string whatever it looks like.
+    /// True if a tag makes it a string whatever it looks like.
     pub(crate) is_tagged: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn write(text: &str, slot: Slot) -> String {
     }
 }
 
-/// Whether a text without quotes is one scalar, with all of the text.
+/// Returns true if a text without quotes is one scalar, with all of the text.
 fn is_plain(text: &str, in_flow: bool) -> bool {
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
@@ -57,7 +57,7 @@ fn is_plain(text: &str, in_flow: bool) -> bool {
         && !(in_flow && text.contains([',', '[', ']', '{', '}']))
 }
 
-/// What only an escape in double quotes can hold, or what a line would end at.
+/// Returns what only an escape in double quotes can hold, or what a line would end at.
 fn needs_escape(char: char) -> bool {
     matches!(char, '\0'..'\x20' | '\x7F'..'\u{A0}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }

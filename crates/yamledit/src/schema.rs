@@ -5,7 +5,7 @@
 
 use yamltree::{Dialect, Resolved, resolve};
 
-/// Whether a plain scalar of this text is a string by YAML 1.1, by YAML 1.2 and to both generations of go-yaml.
+/// Returns true if a plain scalar of this text is a string by YAML 1.1, by YAML 1.2 and to both generations of go-yaml.
 #[must_use]
 pub fn reads_as_string(text: &str) -> bool {
     resolve(text, Dialect::V2) == Resolved::Str
@@ -16,7 +16,7 @@ pub fn reads_as_string(text: &str) -> bool {
         && !matches!(text, "<<" | "=")
 }
 
-/// Whether a text is a number by the schema of YAML 1.1 or the core schema of YAML 1.2, or close enough to one that an
+/// Returns true if a text is a number by the schema of YAML 1.1 or the core schema of YAML 1.2, or close enough to one that an
 /// implementation of either took it for one: digits with underscores, a leading zero, a fraction, an exponent.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

@@ -8,7 +8,7 @@ use proptest::test_runner::Config;
 use yamledit::{Content, Edits, File};
 use yamltree::{Kind, Node};
 
-/// What texts are put together from.
+/// Pieces of which texts are built.
 const PIECES: &[&str] = &[
     "a",
     "b: ",

@@ -37,7 +37,7 @@ static SCHEMAS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     YAML_1_1.iter().chain(YAML_1_2).map(whole).collect()
 });
 
-/// Whether some reader takes a plain text for something else than a string.
+/// Returns true if some reader takes a plain text for something else than a string.
 fn needs_quotes(text: &str) -> bool {
     SCHEMAS.iter().any(|schema| schema.is_match(text))
         || [Dialect::V2, Dialect::V3].iter().any(|dialect| resolve(text, *dialect) != Resolved::Str)

@@ -112,7 +112,7 @@ impl YamlFile {
     }
 }
 
-/// What is wrong, and where once that is known.
+/// A deserialization error, with its span once known.
 #[derive(Debug)]
 struct Fault {
     message: String,
@@ -256,7 +256,7 @@ impl<'n> EnumAccess<'static> for Choice<'n> {
     }
 }
 
-/// What a word has with it.
+/// The value of a word.
 struct Given<'n>(Option<Reader<'n>>);
 
 impl VariantAccess<'static> for Given<'_> {
@@ -362,7 +362,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     }
 }
 
-/// Where a value is does not show in the schema.
+/// Omits the position from the schema.
 #[cfg(feature = "schemars")]
 impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
     fn inline_schema() -> bool {

@@ -1,4 +1,4 @@
-//! How fast trees become text: `cargo bench -p yamltree --profile quick --bench emit`.
+//! Benchmark of emitting: `cargo bench -p yamltree --profile quick --bench emit`.
 //!
 //! Writes about 10 MB of manifests such as config repos hold, several times in each form, and prints the best run of
 //! each in MB/s of output.

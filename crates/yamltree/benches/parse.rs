@@ -1,4 +1,4 @@
-//! How fast text becomes trees: `cargo bench -p yamltree --profile quick`.
+//! Benchmark of parsing: `cargo bench -p yamltree --profile quick`.
 //!
 //! Reads about 10 MB of manifests such as config repos hold, several times, and prints the best run of each kind in
 //! MB/s, with the memory that the trees take.

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::{FREELY_ALIASED_NODES, MAX_ALIASED_TEXT_LEN, MAX_DEPTH, SELDOM_ALIASED_NODES};
 use crate::node::{Entry, Kind, Node, Props, Style, Tag};
 
-/// How mappings are merged.
+/// The expansion of merged mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expansion {
     /// As Kustomize's `DeAnchor` does to resources: a mapping's own keys win and come before merged ones.
@@ -38,7 +38,7 @@ impl Node {
         Ok(())
     }
 
-    /// Whether this is a key that merges: `<<` without quotes, or text tagged `!!merge`.
+    /// Returns true if this is a key that merges: `<<` without quotes, or text tagged `!!merge`.
     #[must_use]
     pub fn is_merge_key(&self) -> bool {
         match self.tag {
@@ -52,7 +52,7 @@ impl Node {
 /// The key that merges, unless it is quoted.
 const MERGE: &str = "<<";
 
-/// Whether there is anything to expand or to drop.
+/// Returns true if there is anything to expand or to drop.
 fn has_shorthand(node: &Node) -> bool {
     let is_short = |entry: &Entry| {
         entry.key.is_merge_key()
@@ -69,7 +69,7 @@ fn has_shorthand(node: &Node) -> bool {
         }
 }
 
-/// What each alias stands for, by the address of its node.
+/// The targets of aliases, by the address of the alias node.
 type Targets<'n> = HashMap<*const Node, &'n Node>;
 
 /// Finds the targets: an alias stands for the last node before it that has its name.
@@ -347,7 +347,7 @@ struct Merged {
 }
 
 impl Merged {
-    /// Where the entry with a key is.
+    /// Returns where the entry with a key is.
     fn place(&mut self, key: &Node) -> Option<usize> {
         for (place, entry) in self.entries.iter().enumerate().skip(self.placed) {
             if let Some(text) = entry.key.text() {

@@ -17,10 +17,10 @@ use crate::node::{Kind, Node, Props, Style, Tag};
 use crate::parse::{Comment, Document, ParseOptions};
 use crate::scan::{Place, Scanner, TagName, TokenKind};
 
-/// What YAML's own tags begin with.
+/// Prefix of YAML's own tags.
 const CORE_TAG_PREFIX: &str = "tag:yaml.org,2002:";
 
-/// Where a node stands, which decides what it may be.
+/// The context of a node, which restricts its kind.
 #[derive(Clone, Copy, PartialEq)]
 enum Context {
     Block,
@@ -29,7 +29,7 @@ enum Context {
     Flow,
 }
 
-/// What stands in front of a node's content.
+/// The properties of a node: anchor and tag.
 #[derive(Default)]
 struct Properties<'t> {
     anchor: Option<&'t str>,
@@ -42,7 +42,7 @@ pub(crate) struct Composer<'t> {
     scanner: Scanner<'t>,
     options: ParseOptions,
     is_first: bool,
-    /// What the handles of `%TAG` stand for.
+    /// The prefixes of `%TAG` handles.
     tag_prefixes: HashMap<String, String>,
     anchors: HashSet<&'t str>,
     depth: usize,

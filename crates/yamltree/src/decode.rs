@@ -12,7 +12,7 @@ use diagnostic::{SourceId, Span};
 /// The text in a file's bytes: UTF-8, or UTF-16 if a byte order mark says so.
 ///
 /// # Errors
-/// When the bytes are no such text. Forbidden characters are left for [`parse`](crate::parse()) to refuse, unless they
+/// If the bytes are no such text. Forbidden characters are left for [`parse`](crate::parse()) to refuse, unless they
 /// come before an invalid byte.
 pub fn decode(bytes: &[u8], source: SourceId) -> Result<Cow<'_, str>, Error> {
     let read_unit = match bytes {
@@ -39,7 +39,7 @@ fn decode_utf8(bytes: &[u8], source: SourceId) -> Result<&str, Error> {
     })
 }
 
-/// What is wrong with bytes that do not begin with a character, and at which of them.
+/// Returns the error in bytes that do not start with a character, and its offset.
 fn utf8_fault(bytes: &[u8]) -> (usize, &'static str) {
     let (len, smallest, lead) = match bytes {
         [lead @ 0xC0..=0xDF, ..] => (2, 0x80, lead & 0x1F),

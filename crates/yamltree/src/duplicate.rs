@@ -21,7 +21,7 @@ pub struct Duplicate {
     pub again: Span,
 }
 
-/// What becomes of keys that a mapping has twice. They are in [`Document::duplicates`](crate::Document) all the same.
+/// The handling of duplicate keys. They are listed in [`Document::duplicates`](crate::Document) in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DuplicateKeys {
     /// They stay, as in a tree of go-yaml v3's nodes.
@@ -39,8 +39,8 @@ const FEW: usize = 16;
 /// The most keys that a refusal names: a mapping may hold millions of the same.
 const MAX_NAMED: usize = 100;
 
-/// What makes two keys the same. To go-yaml v3 that is their kind and text: tag and style are not heeded, and all
-/// collections are alike. To v2 it is the value that the text stands for; it refuses collections elsewhere.
+/// The identity of a key. For go-yaml v3 it is kind and text: tag and style are ignored, and all collections are
+/// equal. For v2 it is the value of the text; it rejects collections elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity<'n> {
     Text(&'n str),
@@ -114,7 +114,7 @@ pub(crate) fn refusal(root: &Node, text: &str, offset: u32, dialect: Dialect, fo
     Error::new(ErrorKind::Invalid, refusal.message, span)
 }
 
-/// Where the lines of a text start, by YAML 1.1's breaks.
+/// Returns where the lines of a text start, by YAML 1.1's breaks.
 fn line_starts(text: &str) -> Vec<usize> {
     let is_break = |char| matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let ends = text.match_indices(is_break).map(|(at, found)| at + found.len());

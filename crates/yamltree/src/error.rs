@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! The error of a document, with its span.
 
 use std::fmt;
 
@@ -45,7 +45,7 @@ impl Error {
         self.kind
     }
 
-    /// What is wrong, without the place: `found character that cannot start any token`.
+    /// Returns what is wrong, without the place: `found character that cannot start any token`.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -62,7 +62,7 @@ impl Error {
         }
     }
 
-    /// Where it is wrong.
+    /// Returns where it is wrong.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span

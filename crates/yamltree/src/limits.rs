@@ -1,4 +1,4 @@
-//! How much a document may hold before it is refused.
+//! The limits of a document.
 
 /// The longest text in bytes. A tree takes 5 times its text in memory, 28 times where that is all punctuation; spans
 /// are 32 bits wide; and nothing that people write or a cluster stores comes near: etcd takes 1.5 MiB an object.

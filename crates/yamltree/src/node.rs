@@ -10,11 +10,11 @@ use diagnostic::Span;
 /// One YAML node: a scalar, a mapping, a sequence, or an alias that is not resolved yet.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// What the node is, with its content.
+    /// The kind, with the content.
     pub kind: Kind,
-    /// Where it stands in the file that it was read from; [`Span::NONE`] for a node made by code.
+    /// The span in the file that it was read from; [`Span::NONE`] for a node made by code.
     pub span: Span,
-    /// How it was written, which decides how a plain scalar is read.
+    /// The style, which decides how a plain scalar is read.
     pub style: Style,
     /// The tag written on it, or given to it by code; [`Tag::Implicit`] where the text decides.
     pub tag: Tag,
@@ -22,7 +22,7 @@ pub struct Node {
     pub(crate) props: Option<Box<Props>>,
 }
 
-/// What a node is, with its content.
+/// The kind of a node, with its content.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A scalar's text, after quotes, escapes and folding are undone. A null is an empty or `null`-like plain text.
@@ -44,7 +44,7 @@ pub struct Entry {
     pub value: Node,
 }
 
-/// How a node was, or shall be, written.
+/// The style of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// A plain scalar, or a collection in block style.
@@ -276,19 +276,19 @@ impl Node {
         self.props.as_deref().and_then(|props| props.tag.as_deref())
     }
 
-    /// Whether this is a mapping.
+    /// Returns true if this is a mapping.
     #[must_use]
     pub fn is_mapping(&self) -> bool {
         matches!(self.kind, Kind::Mapping(_))
     }
 
-    /// Whether this is a sequence.
+    /// Returns true if this is a sequence.
     #[must_use]
     pub fn is_sequence(&self) -> bool {
         matches!(self.kind, Kind::Sequence(_))
     }
 
-    /// Whether this is a scalar.
+    /// Returns true if this is a scalar.
     #[must_use]
     pub fn is_scalar(&self) -> bool {
         matches!(self.kind, Kind::Scalar(_))

@@ -13,16 +13,16 @@ use crate::scan::Scanner;
 use crate::text;
 use diagnostic::{SourceId, Span};
 
-/// How to read.
+/// The options of parsing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions {
-    /// Whose reading counts where the two generations of go-yaml differ.
+    /// The dialect, where the two generations of go-yaml differ.
     pub dialect: Dialect,
-    /// Whether to keep comments.
+    /// True if to keep comments.
     pub comments: bool,
-    /// What becomes of keys that a mapping has twice.
+    /// The handling of duplicate keys.
     pub duplicate_keys: DuplicateKeys,
-    /// Where the text begins in its file, when it is only a part of one.
+    /// The offset of the text in its file, if it is only a part of one.
     pub offset: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct ParseOptions {
 pub struct Document {
     /// Its node; a null without text where nothing is written.
     pub root: Node,
-    /// Whether it has a `---`.
+    /// True if it has a `---`.
     pub is_explicit: bool,
     /// The comments before it, in it and behind it up to its `...` or the next `---`, if they were asked for.
     pub comments: Vec<Comment>,
@@ -42,9 +42,9 @@ pub struct Document {
 /// A comment, from its `#` to the end of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Where it stands.
+    /// The span.
     pub span: Span,
-    /// Whether nothing else is on its line.
+    /// True if nothing else is on its line.
     pub own_line: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Comment {
 /// A text without content has none; after a `---` there is one even if it is empty.
 ///
 /// # Errors
-/// When any of them is no YAML to go-yaml, or beyond our limits.
+/// If any of them is no YAML to go-yaml, or beyond our limits.
 pub fn parse(text: &str, source: SourceId, options: &ParseOptions) -> Result<Vec<Document>, Error> {
     let mut composer = composer(text, source, options)?;
     let mut documents = Vec::new();
@@ -67,7 +67,7 @@ pub fn parse(text: &str, source: SourceId, options: &ParseOptions) -> Result<Vec
 /// has no content.
 ///
 /// # Errors
-/// When it is no YAML to go-yaml, or beyond our limits.
+/// If it is no YAML to go-yaml, or beyond our limits.
 pub fn parse_first(text: &str, source: SourceId, options: &ParseOptions) -> Result<Option<Document>, Error> {
     composer(text, source, options)?.document()
 }
@@ -93,7 +93,7 @@ mod tests {
         parse_first(text, 0, &options).unwrap().unwrap()
     }
 
-    /// What the spans of a node and of those below it enclose.
+    /// Collects the text that the spans of a node and its descendants enclose.
     fn enclosed<'t>(text: &'t str, node: &Node, found: &mut Vec<&'t str>) {
         found.push(&text[node.span.start as usize..node.span.end as usize]);
         match &node.kind {

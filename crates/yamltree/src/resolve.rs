@@ -1,4 +1,4 @@
-//! What a scalar's text means.
+//! Resolves the value of a scalar.
 //!
 //! In: the text of a plain scalar, or a scalar node with its style and tag. Out: the type that go-yaml finds, with
 //! the value. A tag that the text does not fit is refused in go-yaml's words. A plain `<<` is a string here, as it is
@@ -47,7 +47,7 @@ impl Resolved {
 }
 
 impl Node {
-    /// What a scalar means by its text, style and tag; refuses a text that its tag cannot hold, and a collection.
+    /// Returns what a scalar means by its text, style and tag; refuses a text that its tag cannot hold, and a collection.
     pub fn resolved(&self, dialect: Dialect) -> Result<Resolved, Error> {
         let Kind::Scalar(text) = &self.kind else {
             return Err(Error::new(ErrorKind::Invalid, "expected a scalar", self.span));
@@ -100,7 +100,7 @@ impl Tag {
     }
 }
 
-/// What the first byte of a plain text can lead to.
+/// The possible types of a plain text, by its first byte.
 #[derive(Clone, Copy, PartialEq)]
 enum Lead {
     /// Only a string.

@@ -63,9 +63,9 @@ pub(crate) struct Scanner<'t> {
     /// The texts of the cooked scalars and the names of the tags in the queue.
     texts: VecDeque<CompactString>,
     tag_names: VecDeque<TagName>,
-    /// How many tokens must be known before the first is handed out.
+    /// Number of tokens must be known before the first is handed out.
     look_ahead: usize,
-    /// How many tokens the composer has taken.
+    /// Number of tokens the composer has taken.
     taken: usize,
     head_ready: bool,
     comments: Option<Vec<Comment>>,
@@ -129,7 +129,7 @@ impl<'t> Scanner<'t> {
         comments.drain(..len).collect()
     }
 
-    /// What the next token is; it stays in the queue.
+    /// Returns what the next token is; it stays in the queue.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<TokenKind, Error> {
         if !self.head_ready {
@@ -146,7 +146,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Where the token stands that [`Self::peek`] has shown.
+    /// Returns where the token stands that [`Self::peek`] has shown.
     pub(crate) fn head(&self) -> Place {
         self.tokens[0].place
     }
@@ -227,7 +227,7 @@ impl<'t> Scanner<'t> {
         self.byte(self.pos)
     }
 
-    /// How many bytes the line break at an offset takes, 0 where there is none.
+    /// Returns how many bytes the line break at an offset takes, 0 where there is none.
     #[inline]
     fn break_len(&self, at: usize) -> usize {
         match self.byte(at) {
@@ -239,7 +239,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Whether a blank, a line break or the end of the text is at an offset.
+    /// Returns true if a blank, a line break or the end of the text is at an offset.
     #[inline]
     fn is_space(&self, at: usize) -> bool {
         match self.byte(at) {
@@ -292,7 +292,7 @@ impl<'t> Scanner<'t> {
         Mark { pos: self.pos, line: self.line }
     }
 
-    /// Whether `---` or `...` stands alone at the start of the current line.
+    /// Returns true if `---` or `...` stands alone at the start of the current line.
     fn at_document_indicator(&self) -> bool {
         self.pos == self.line_start
             && matches!(self.bytes.get(self.pos..self.pos + 3), Some(b"---" | b"..."))
@@ -310,7 +310,7 @@ impl<'t> Scanner<'t> {
         self.taken + self.tokens.len()
     }
 
-    /// Whether the head of the queue is not ready to be handed out.
+    /// Returns whether the head of the queue is not ready to be handed out.
     fn must_fetch(&mut self) -> Result<bool, Error> {
         let is_at_end = matches!(self.tokens.back(), Some(Token { kind: TokenKind::StreamEnd, .. }));
         if self.tokens.len() < self.look_ahead && !is_at_end {

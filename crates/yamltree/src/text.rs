@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use diagnostic::{SourceId, Span};
 
-/// What is known of a text, so that the scanner can take shorter ways.
+/// Traits of a text that allow the scanner shortcuts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextTraits {
     /// One byte is one character.
@@ -12,7 +12,7 @@ pub(crate) struct TextTraits {
     pub(crate) only_lf: bool,
 }
 
-/// How many bytes are looked at together.
+/// Maximum number of bytes that are looked at together.
 const BLOCK: usize = 64;
 
 /// Refuses characters that go-yaml does not let into a document.
@@ -30,7 +30,7 @@ pub(crate) fn check(text: &str, source: SourceId, base: u32) -> Result<TextTrait
     Ok(traits)
 }
 
-/// Whether a byte is anything but printable ASCII, a tab or a line feed.
+/// Returns true if a byte is anything but printable ASCII, a tab or a line feed.
 fn is_odd(byte: u8) -> bool {
     (byte.wrapping_sub(b' ') > b'~' - b' ') & (byte != b'\n') & (byte != b'\t')
 }

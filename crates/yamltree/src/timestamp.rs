@@ -32,7 +32,7 @@ impl Timestamp {
         cursor.rest.is_empty().then_some(timestamp)
     }
 
-    /// Whether Go's `encoding/json` refuses it: it wants an offset of less than a day.
+    /// Returns true if Go's `encoding/json` refuses it: it wants an offset of less than a day.
     #[must_use]
     pub fn is_beyond_json(&self) -> bool {
         self.offset.unsigned_abs() >= 24 * 3600
@@ -56,7 +56,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// What of the text is still to be read.
+/// The rest of the text.
 struct Cursor<'t> {
     rest: &'t [u8],
 }

@@ -1,7 +1,7 @@
-//! How collections are laid out.
+//! The layout of collections.
 //!
-//! What is said of Kustomize and Helm are their answers (5.8.1 and 4.3.1); what is said of kyaml follows from go-yaml
-//! v3's rules: styles stay, nothing is folded.
+//! Expected values are the answers of Kustomize 5.8.1 and Helm 4.3.1; those of kyaml follow from go-yaml v3's rules:
+//! styles stay, nothing is folded.
 
 use yamltree::{EmitOptions, Node, ParseOptions, parse, to_kyaml, to_sigs_yaml};
 
@@ -18,7 +18,7 @@ fn kept_by_kyaml(text: &str, options: EmitOptions) {
     assert_eq!(out, text);
 }
 
-/// What Helm's `toYaml` makes of nested lists and maps, of long keys and of keys with line breaks.
+/// The output of Helm's `toYaml` for nested lists and maps, long keys and keys with line breaks.
 const NESTED: &str = "a:
 - b:
   - x

@@ -1,4 +1,4 @@
-//! What go-yaml makes of texts, well formed or not.
+//! The results of go-yaml for valid and invalid texts.
 //!
 //! The right-hand sides were printed by go-yaml 3.0.4 and 2.4.2 in this notation: `<…>` is a block mapping, `(…)` a
 //! block sequence, `|…|` a literal and `>…>` a folded scalar, and ` --- ` stands between documents.
@@ -496,7 +496,7 @@ const CASES: &[(&str, &str)] = &[
     ("--- # c\n\t# d\na\n", "a"),
 ];
 
-/// Where version 2 differs: it does not look as far ahead, and counts the line from the fault, not from its context.
+/// Differences of version 2: it does not look as far ahead, and counts the line from the fault, not from its context.
 #[rustfmt::skip]
 const OTHERWISE_IN_V2: &[(&str, &str)] = &[
     // To version 2 alone, `!` makes a string.

@@ -1,4 +1,4 @@
-//! What is written reads back as the same, whatever the strings are made of.
+//! Written text reads back as the same value, whatever the strings are made of.
 
 use proptest::prelude::*;
 use yamltree::{

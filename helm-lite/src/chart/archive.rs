@@ -10,9 +10,9 @@ use tar::{Archive, EntryType};
 
 use super::File;
 
-/// What all files of a chart may have together: Helm's own limit.
+/// Maximum size of all files of a chart: Helm's own limit.
 pub const MAX_CHART_SIZE: u64 = 100 << 20;
-/// What one file of a chart may have: Helm's own limit.
+/// Maximum size of one file of a chart: Helm's own limit.
 pub const MAX_CHART_FILE_SIZE: u64 = 5 << 20;
 /// A chart with more files is an attack: each costs more than its bytes.
 pub const MAX_CHART_FILES: usize = 20_000;

@@ -31,7 +31,7 @@ impl IgnoreRules {
         Ok(Self(rules))
     }
 
-    /// Whether a file or folder is no part of the chart. What is in an ignored folder is not asked for.
+    /// Returns true if a file or folder is no part of the chart. What is in an ignored folder is not asked for.
     #[must_use]
     pub fn ignores(&self, path: &str, is_folder: bool) -> bool {
         self.0.iter().any(|rule| {

@@ -61,7 +61,7 @@ fn named(error: Error, name: &str) -> Error {
     error.via(format!("in the chart `{name}`"), None)
 }
 
-/// What holds for a chart and for all that it brings along.
+/// The settings for reading a chart and its subcharts.
 struct Reader<'w> {
     version: HelmVersion,
     warnings: &'w mut Vec<Warning>,
@@ -140,7 +140,7 @@ impl Reader<'_> {
         Ok(chart)
     }
 
-    /// What one entry of `charts/` holds: an archive, or a folder.
+    /// Returns what one entry of `charts/` holds: an archive, or a folder.
     fn subchart(&mut self, top: &str, files: Vec<File>, name: &str, depth: usize) -> Result<Chart> {
         if has_extension(top, ".tgz") {
             return match files.into_iter().next() {
@@ -223,7 +223,7 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// Whether there is a list of dependencies, if only an empty one.
+    /// Returns true if there is a list of dependencies, if only an empty one.
     #[must_use]
     pub fn declares_dependencies(&self) -> bool {
         !self.dependencies.is_empty() || self.node.get("dependencies").is_some_and(Node::is_sequence)

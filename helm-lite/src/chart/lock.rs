@@ -9,10 +9,10 @@ use yamltree::{Entry, JsonOptions, Node, push_json_string, to_json, to_sigs_yaml
 use super::Dependency;
 use super::load::text;
 
-/// What a lock file says.
+/// The content of a lock file.
 #[derive(Clone, Debug, Default)]
 pub struct Lock {
-    /// What the dependencies were resolved to; nothing where the file does not list any.
+    /// The resolved dependencies; `None` if the file does not list any.
     pub dependencies: Option<Vec<Dependency>>,
     /// The digest over the dependencies as they were declared and as they were resolved.
     pub digest: String,
@@ -33,13 +33,13 @@ impl Lock {
         }
     }
 
-    /// Whether it is the lock of these dependencies. Their repositories are in full, without aliases.
+    /// Returns true if it is the lock of these dependencies. Their repositories are in full, without aliases.
     #[must_use]
     pub fn fits(&self, declared: &[Dependency]) -> bool {
         self.digest == digest(declared, self.dependencies.as_deref())
     }
 
-    /// Whether Helm 2 made it for these dependencies. Their repositories are as they are written.
+    /// Returns true if Helm 2 made it for these dependencies. Their repositories are as they are written.
     #[must_use]
     pub fn fits_as_of_helm2(&self, declared: &[Dependency]) -> bool {
         let mut json = "{\"dependencies\":".to_owned();

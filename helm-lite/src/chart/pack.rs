@@ -16,7 +16,7 @@ const TIME: u64 = 315_532_800;
 /// Packs the files of the chart with a name: `Chart.yaml` first, as readers expect, the others in the order of paths.
 ///
 /// # Errors
-/// When a path is too long for an archive.
+/// If a path is too long for an archive.
 pub fn pack(name: &str, files: &[File]) -> io::Result<Vec<u8>> {
     let mut files: Vec<&File> = files.iter().collect();
     files.sort_by_key(|file| (file.name != "Chart.yaml", file.name.as_str()));

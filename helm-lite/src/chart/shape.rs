@@ -1,4 +1,4 @@
-//! What the fields of a chart's files must be: Go decodes them into structs, by way of JSON.
+//! The types of a chart file's fields: Go decodes them into structs, by way of JSON.
 //!
 //! In: a document and the struct it is for. Out: the same document with the fields under their own names and strings
 //! where a number or boolean stands for one. Refused, in Go's words: a value of another type.
@@ -10,7 +10,7 @@ use yamltree::{Dialect, Entry, Node, Resolved, Span};
 /// The layout of times in JSON.
 const RFC3339: &[u8] = b"2006-01-02T15:04:05Z07:00";
 
-/// What a value must be.
+/// The type of a value.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// `string`
@@ -113,7 +113,7 @@ pub(crate) fn unknown(root: &Node, shape: &Shape) -> Option<String> {
 /// The way to a value, as Go prints it: `.dependencies.0.name`.
 struct Path {
     text: String,
-    /// Whether it ends in an item of a list, of which Go does not say that it is a field.
+    /// True if it ends in an item of a list, of which Go does not say that it is a field.
     is_item: bool,
 }
 
@@ -238,7 +238,7 @@ fn sort(entries: &mut [Entry]) {
         .sort_by(|left, right| left.key.text().unwrap_or_default().cmp(right.key.text().unwrap_or_default()));
 }
 
-/// What Go's decoder calls the JSON that a node becomes.
+/// Returns what Go's decoder calls the JSON that a node becomes.
 pub(crate) fn json_type(node: &Node) -> &'static str {
     if node.is_mapping() {
         return "object";

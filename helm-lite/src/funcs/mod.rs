@@ -25,14 +25,14 @@ pub(crate) fn functions() -> Functions {
     Functions::new(&tables)
 }
 
-/// What the functions of one rendering share.
+/// The state that the functions of one rendering share.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
-    /// How often each template is being included now.
+    /// Number of times each template is being included now.
     pub(crate) included: RefCell<HashMap<Str, u32>>,
-    /// Whether `required` and `fail` let templates go on.
+    /// True if `required` and `fail` let templates go on.
     pub(crate) lint: bool,
-    /// What `lookup` asks.
+    /// The cluster that `lookup` reads.
     pub(crate) cluster: Option<Arc<Cluster>>,
     /// The template file that is being executed.
     pub(crate) file: RefCell<String>,

@@ -15,13 +15,13 @@ pub(super) const FUNCS: &[Function] = &[
 /// The mark of errors that a chart's author wrote.
 pub(crate) const FAILURE: &str = "failure";
 
-/// How often a template can be in the course of being included, beside the first time.
+/// Maximum number of times a template can be in the course of being included, beside the first time.
 const MOST_INCLUDED: u32 = 1000;
 
 /// The name under which `tpl` parses.
 const TPL_NAME: &str = "gotpl";
 
-/// What Go prints for the lack of a value. Helm takes it out of every text that it has rendered.
+/// The text that Go prints for a missing value. Helm removes it from every rendered text.
 pub(crate) const NO_VALUE: &[u8] = b"<no value>";
 
 fn text(args: &[Value], index: usize) -> Str {
@@ -60,7 +60,7 @@ fn tpl(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(without_no_value(rendered).into())
 }
 
-/// Where Go's words for the lack of a value stood, in the text without them.
+/// Returns where Go's words for the lack of a value stood, in the text without them.
 pub(crate) fn no_values(text: &[u8]) -> Vec<usize> {
     let found = memchr::memmem::find_iter(text, NO_VALUE).enumerate();
     found.map(|(before, at)| at - before * NO_VALUE.len()).collect()
@@ -102,7 +102,7 @@ fn give_up(context: &Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Err(CallError::new(text(args, 0).to_text()).marked(FAILURE))
 }
 
-/// Where there is no cluster, nothing is found.
+/// Returns where there is no cluster, nothing is found.
 fn lookup(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     if let Some(cluster) = context.host::<Host>().and_then(|host| host.cluster.as_ref()) {
         let argument = |number| text(args, number).to_text().into_owned();

@@ -4,12 +4,12 @@ use gotemplate::{Map, Options, TemplateSet};
 
 use super::{Host, functions};
 
-/// What a template writes.
+/// Returns what a template writes.
 pub(crate) fn rendered(template: &str) -> String {
     attempt(template).expect("it can be executed")
 }
 
-/// What a template writes, or Go's words about it.
+/// Returns what a template writes, or Go's words about it.
 pub(crate) fn attempt(template: &str) -> Result<String, String> {
     let mut set = TemplateSet::new("gotpl", functions());
     set.parse("t", template.as_bytes()).map_err(|error| error.to_string())?;

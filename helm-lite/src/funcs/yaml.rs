@@ -21,7 +21,7 @@ pub(super) const FUNCS: &[Function] = &[
     Function::new("toYamlPretty", &[Type::Any], pretty::to_yaml_pretty),
 ];
 
-/// How many lists and maps may be within each other: beyond this a value is taken for one that contains itself.
+/// Maximum number of lists and maps that may be within each other: beyond this a value is taken for one that contains itself.
 const DEEPEST: usize = 1000;
 
 /// Nothing for what cannot be written.
@@ -52,7 +52,7 @@ pub fn to_yaml(value: &Value, limit: usize) -> Result<String, CallError> {
 /// Sends a value to a sink as what it is in JSON.
 struct Walk<'s, S> {
     sink: &'s mut S,
-    /// How many bytes may still come.
+    /// Number of bytes may still come.
     left: usize,
     depth: usize,
 }
@@ -140,12 +140,12 @@ impl<S: Sink> Walk<'_, S> {
     }
 }
 
-/// What cannot be written as JSON.
+/// Returns what cannot be written as JSON.
 fn no_json(reason: &str) -> CallError {
     format!("error marshaling into JSON: {reason}").into()
 }
 
-/// What can be written as JSON, but then not be read as YAML.
+/// Returns what can be written as JSON, but then not be read as YAML.
 fn no_yaml(error: &yamltree::Error) -> CallError {
     format!("error converting JSON to YAML: {}", error.go_text()).into()
 }
@@ -248,7 +248,7 @@ pub fn read(bytes: &[u8]) -> Result<Value, String> {
 /// The value that Go decodes from a tree without aliases.
 ///
 /// # Errors
-/// What Go refuses on the way from YAML to JSON.
+/// If Go cannot convert the YAML to JSON.
 pub fn node_value(node: &Node) -> Result<Value, yamltree::Error> {
     let mut builder = Builder::default();
     send_values(node, Dialect::V2, &mut builder)?;

@@ -8,7 +8,7 @@ const MAX_URL: usize = 2083;
 /// The protocols of a page.
 const PROTOCOLS: [&str; 7] = ["ftp", "tcp", "udp", "ws", "wss", "http", "https"];
 
-/// Whether a text is `name@example.com`.
+/// Returns true if a text is `name@example.com`.
 pub(super) fn is_email(text: &str) -> bool {
     let Some((name, host)) = text.rsplit_once('@') else { return false };
     let is_quoted = name.len() > 2 && name.starts_with('"') && name.ends_with('"');
@@ -23,7 +23,7 @@ pub(super) fn is_email(text: &str) -> bool {
         && labels.all(|label| is_label(label, char::is_alphanumeric))
 }
 
-/// Whether a text is an address with a protocol, as a request needs it.
+/// Returns true if a text is an address with a protocol, as a request needs it.
 pub(super) fn is_request_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -33,7 +33,7 @@ pub(super) fn is_request_url(text: &str) -> bool {
     is_scheme && is_clean && host.is_none_or(is_authority)
 }
 
-/// Whether a text is the address of a page, with or without a protocol.
+/// Returns true if a text is the address of a page, with or without a protocol.
 pub(super) fn is_url(text: &str) -> bool {
     if text.len() <= 3 || text.chars().count() >= MAX_URL || text.starts_with('.') {
         return false;

@@ -1,4 +1,4 @@
-//! What a linter has to say of `Chart.yaml`.
+//! The checks of `Chart.yaml`.
 //!
 //! In: the file. Out: what is wrong with it, in Helm's words and order. Rules that need a file which can be read are
 //! skipped where it cannot.

@@ -10,11 +10,11 @@ struct Deprecated {
     since: u64,
     /// From when on it is not there; 0 where that is not said.
     removed: u64,
-    /// What takes its place, where something does.
+    /// The replacement, if there is one.
     replacement: &'static str,
 }
 
-/// What is said of a kind that is deprecated in a version of Kubernetes.
+/// Returns the warning about a kind that is deprecated in a version of Kubernetes.
 pub(super) fn warning(api_version: &str, kind: &str, major: u64, minor: u64) -> Option<String> {
     let known = |entry: &&Deprecated| entry.api_version == api_version && entry.kind == kind;
     let Deprecated { since, removed, replacement, .. } = DEPRECATED.iter().find(known)?;

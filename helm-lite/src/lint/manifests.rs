@@ -1,4 +1,4 @@
-//! What a linter has to say of what a chart renders to, and of its CRDs.
+//! The checks of rendered manifests and of CRDs.
 //!
 //! In: texts with Kubernetes objects. Out: what is wrong with them, in Helm's words and order. After the first document
 //! that cannot be read nothing more is looked at, as in Helm.
@@ -11,7 +11,7 @@ use crate::chart::shape::{self, Shape};
 use crate::chart::text;
 use crate::values;
 
-/// What of an object a linter reads.
+/// The fields of an object that the linter reads.
 const OBJECT: Shape = Shape::Struct(
     "rules.k8sYamlStruct",
     &[

@@ -1,6 +1,6 @@
-//! Where a rendered document is no YAML: the template's place, and the line that it wrote.
+//! The error of a rendered document that is not valid YAML: the location in the template, and the line that it wrote.
 //!
-//! What is in a Secret is not shown, only the key of the line.
+//! The content of a Secret is not shown, only the key of the line.
 
 use super::Rendered;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A line is shown up to this many characters.
 const MAX_SHOWN: usize = 100;
 
-/// What is wrong with a document, and at which offset of it.
+/// An error in a document, with its offset.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) reason: String,

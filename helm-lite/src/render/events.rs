@@ -1,4 +1,4 @@
-//! What happens in templates that is no error and surely not meant, as warnings.
+//! Events in templates that become warnings.
 //!
 //! In: events with the template that they happened in. Out: a warning for each place, however often it was passed.
 

@@ -39,7 +39,7 @@ pub(super) fn execute(error: &GoError, plan: &Plan<'_>, options: &Options<'_>) -
     }
 }
 
-/// What the chart's author has to say, at the place of the outermost template.
+/// Returns what the chart's author has to say, at the place of the outermost template.
 fn author(error: &GoError) -> Option<String> {
     if error.mark() != Some(FAILURE) {
         return None;
@@ -100,7 +100,7 @@ fn own_text(error: &GoError) -> String {
     text
 }
 
-/// What Helm finds in the text of one error.
+/// A block of one error's text.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Block {
     location: String,
@@ -157,7 +157,7 @@ fn located(error: Error, cause: &GoError, plan: &Plan<'_>) -> Error {
     places.take(MOST_STEPS).fold(error, |error, place| error.via("called here", Some(place)))
 }
 
-/// How many calls are told of a template that calls itself.
+/// Maximum number of calls that are told of a template that calls itself.
 const MOST_STEPS: usize = 16;
 
 fn place(cause: &GoError, plan: &Plan<'_>) -> Option<Location> {

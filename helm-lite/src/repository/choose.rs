@@ -11,7 +11,7 @@ use super::{Index, IndexedChart};
 pub struct Choice<'i> {
     /// It.
     pub chart: &'i IndexedChart,
-    /// Whether one version was asked for and this is another spelling of it, or one that begins like it.
+    /// True if one version was asked for and this is another spelling of it, or one that begins like it.
     pub is_fallback: bool,
 }
 
@@ -22,7 +22,7 @@ pub enum NoVersion {
     Chart,
     /// It has none of its versions that fits.
     Version(String),
-    /// What was asked for is no range of versions.
+    /// An invalid version constraint.
     Constraint(Error),
 }
 
@@ -43,7 +43,7 @@ impl Index {
     /// newest release.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn choose(&self, chart: &str, wanted: Option<&str>) -> Result<Choice<'_>, NoVersion> {
         let versions = self.versions(chart).ok_or(NoVersion::Chart)?;
         if versions.is_empty() {
@@ -85,7 +85,7 @@ impl Index {
 /// as `_` in tags; what comes out has a `+`.
 ///
 /// # Errors
-/// When what is wanted is no range of versions.
+/// If what is wanted is no range of versions.
 pub fn newest_matching(tags: &[String], wanted: Option<&str>) -> Result<Option<String>, Error> {
     let plain = tags.iter().map(|tag| tag.replace('_', "+"));
     let mut versions: Vec<Version> = plain.filter_map(|tag| Version::parse_strict(&tag).ok()).collect();
@@ -98,7 +98,7 @@ pub fn newest_matching(tags: &[String], wanted: Option<&str>) -> Result<Option<S
     Ok(fits.map(|version| version.original().to_owned()))
 }
 
-/// Whether a wish is for any of several versions (`^1`, `1.x`) and not for one.
+/// Returns true if a wish is for any of several versions (`^1`, `1.x`) and not for one.
 fn is_range(wanted: &str) -> bool {
     let core = wanted.split(['-', '+']).next().unwrap_or_default();
     wanted.contains(['^', '~', '<', '>', '=', '!', '*'])

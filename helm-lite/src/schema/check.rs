@@ -1,4 +1,4 @@
-//! Whether a schema is what its metaschema asks for, at a glance.
+//! Tells whether a schema is what its metaschema asks for, at a glance.
 //!
 //! In: one schema, without those in it. Out: yes, or a doubt, which validation against the metaschema itself then
 //! settles and words. That takes long for large schemas, and nearly all are sound.
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::draft::{Draft, Holds};
 use crate::json::{Json, NodeId, Value};
 
-/// Whether there is no doubt about a schema. The schemas in it are looked at on their own.
+/// Returns true if there is no doubt about a schema. The schemas in it are looked at on their own.
 pub(super) fn is_sound(json: &Json<'_>, node: NodeId, draft: Draft) -> bool {
     match json.value(node) {
         Value::Bool(_) => draft >= Draft::V6 || may_be_boolean(json, node),
@@ -20,7 +20,7 @@ pub(super) fn is_sound(json: &Json<'_>, node: NodeId, draft: Draft) -> bool {
     }
 }
 
-/// Whether draft 4 takes a boolean for a schema where this one stands.
+/// Returns true if draft 4 takes a boolean for a schema where this one stands.
 fn may_be_boolean(json: &Json<'_>, node: NodeId) -> bool {
     let Some(parent) = json.parent(node) else { return false };
     ["additionalItems", "additionalProperties"].iter().any(|key| json.member(parent, key) == Some(node))
@@ -146,7 +146,7 @@ fn is_pattern(text: &str) -> bool {
     goregex::check(text).is_ok()
 }
 
-/// Whether a text surely is an address or a reference, and one without an escape.
+/// Returns true if a text surely is an address or a reference, and one without an escape.
 fn is_plain_address(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or(text);
     rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/#$._~-".contains(&byte))

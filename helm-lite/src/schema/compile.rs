@@ -442,7 +442,7 @@ impl Compiler<'_, '_> {
         Ok(())
     }
 
-    /// Where `exclusiveMinimum` and its twin are booleans they say how the limit is meant.
+    /// Handles boolean `exclusiveMinimum` and `exclusiveMaximum`, which modify the limit.
     fn exclusive_limits(&self, schema: &mut Schema) {
         let is_true = |keyword| self.member(schema.node, keyword).is_some_and(|value| self.is_true(value));
         if let Some(rules) = &mut schema.number {

@@ -12,7 +12,7 @@ pub(super) enum Draft {
     V2020,
 }
 
-/// What the value of a keyword that holds schemas is.
+/// The form of a keyword that contains schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Schema,
@@ -103,7 +103,7 @@ const METASCHEMAS: &[(&str, &str)] = &[
 ];
 
 impl Draft {
-    /// What a schema is that does not say.
+    /// The default draft of a schema.
     pub(super) const LATEST: Self = Self::V2020;
 
     /// The draft that a `$schema` names.
@@ -146,7 +146,7 @@ impl Draft {
         Some(id.split('#').next().unwrap_or_default()).filter(|id| !id.is_empty())
     }
 
-    /// What a keyword holds, if that is schemas.
+    /// Returns what a keyword holds, if that is schemas.
     pub(super) fn holds(self, keyword: &str) -> Option<Holds> {
         let at = SUBSCHEMAS.binary_search_by(|(found, ..)| (*found).cmp(keyword)).ok()?;
         let (_, holds, since) = SUBSCHEMAS[at];

@@ -7,7 +7,7 @@ use super::violation::quote;
 use crate::json::{Json, NodeId, Value};
 use crate::values::{Data, Item};
 
-/// Whether a value is that of a schema's `const` or `enum`.
+/// Returns true if a value is that of a schema's `const` or `enum`.
 pub(super) fn equals(json: &Json<'_>, node: NodeId, value: &Data) -> bool {
     match (json.value(node), value) {
         (Value::Null, Data::Null) => true,
@@ -79,7 +79,7 @@ fn write_canonical(value: &Data, out: &mut String) {
     };
 }
 
-/// Whether a number is a multiple of another, both taken as the decimals that they are written as.
+/// Returns true if a number is a multiple of another, both taken as the decimals that they are written as.
 pub(super) fn is_multiple(number: f64, divisor: f64) -> bool {
     let (Some((number_digits, number_places)), Some((divisor_digits, divisor_places))) =
         (decimal(number), decimal(divisor))

@@ -57,7 +57,7 @@ fn character(char: char) -> String {
     format!("'{}'", &quoted[1..quoted.len() - 1])
 }
 
-/// How many digits a text begins with.
+/// Returns how many digits a text begins with.
 fn leading_digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }

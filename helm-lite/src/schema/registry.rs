@@ -13,11 +13,11 @@ use super::draft::{Draft, Holds, metaschema};
 use super::url::{escape_pointer, join, split_fragment};
 use crate::json::{Json, NodeId, Value};
 
-/// What is wrong with a schema, in the words of the Go library.
+/// An error in a schema, with the message of the Go library.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) message: String,
-    /// Where in the chart's schema, if it is there.
+    /// The node in the chart's schema, if it is there.
     pub(super) node: Option<NodeId>,
 }
 
@@ -159,7 +159,7 @@ impl<'t> Registry<'t> {
         resource.dynamic.iter().filter_map(named).collect()
     }
 
-    /// Where a schema is, as errors name it.
+    /// Returns where a schema is, as errors name it.
     pub(super) fn location(&self, node: NodeId) -> String {
         let url = &self.documents[self.document(node)].url;
         format!("{url}#{}", escape_pointer(&self.json.pointer(node)))

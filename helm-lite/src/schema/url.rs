@@ -6,7 +6,7 @@ use gotemplate::fmt::quoted;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Url<'u> {
     pub(super) scheme: &'u str,
-    /// What follows the scheme where that is no path: `x:y` of `urn:x:y`.
+    /// The rest after the scheme if it is not a path: `x:y` of `urn:x:y`.
     opaque: &'u str,
     pub(super) authority: Option<&'u str>,
     pub(super) path: &'u str,
@@ -16,7 +16,7 @@ pub(super) struct Url<'u> {
 /// Splits a reference into the address and the fragment, which is decoded.
 ///
 /// # Errors
-/// When the fragment has an escape that is none.
+/// If the fragment has an escape that is none.
 pub(super) fn split_fragment(reference: &str) -> Result<(&str, String), String> {
     let (address, fragment) = reference.split_once('#').unwrap_or((reference, ""));
     let fragment = unescape(fragment)
@@ -27,7 +27,7 @@ pub(super) fn split_fragment(reference: &str) -> Result<(&str, String), String> 
 /// The address that another, relative to a base, stands for; with the decoded fragment.
 ///
 /// # Errors
-/// When the reference is no address.
+/// If the reference is no address.
 pub(super) fn join(base: &str, reference: &str) -> Result<(String, String), String> {
     let (address, fragment) = split_fragment(reference)?;
     let parsed = parse(address)
@@ -103,7 +103,7 @@ fn check_host(authority: &str) -> Result<(), String> {
 }
 
 impl Url<'_> {
-    /// Whether it stands for itself without a base.
+    /// Returns true if it stands for itself without a base.
     pub(super) fn is_absolute(&self) -> bool {
         !self.scheme.is_empty()
     }

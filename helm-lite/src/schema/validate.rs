@@ -16,11 +16,11 @@ use super::violation::{Part, Violation, count, number, quote, quote_all};
 use crate::json::{NodeId, Value, escape_token};
 use crate::values::Data;
 
-/// How many schemas may lead one into another. Their stack stays below a megabyte even without optimisation; values
+/// Maximum number of schemas that may lead one into another. Their stack stays below a megabyte even without optimisation; values
 /// and schemas that people write stay below a hundred.
 const MAX_NESTING: usize = 300;
 
-/// How many times a value may be held against a schema. A large chart's values take some ten thousand.
+/// Maximum number of times a value that may be held against a schema. A large chart's values take some ten thousand.
 const MAX_STEPS: usize = 1_000_000;
 
 /// Holds a value against a schema. An error is the list of its violations; it is empty where that would take too long.
@@ -49,17 +49,17 @@ enum Token<'a> {
     Index(usize),
 }
 
-/// How validation came to a schema.
+/// The path by which validation reached a schema.
 struct Scope<'s> {
     schema: SchemaId,
     /// The keyword of the reference that led here.
     reference: &'static str,
-    /// Whether the value is that of the outer schema.
+    /// True if the value is that of the outer schema.
     is_same_value: bool,
     outer: Option<&'s Scope<'s>>,
 }
 
-/// What of a value no keyword has looked at yet.
+/// The parts of a value that no keyword has evaluated yet.
 #[derive(Default)]
 struct Unevaluated<'a> {
     properties: BTreeSet<&'a str>,
@@ -84,7 +84,7 @@ struct Pass<'s, 'a> {
     scope: &'s Scope<'s>,
     left: Unevaluated<'a>,
     violations: Vec<Violation>,
-    /// Whether only the verdict counts.
+    /// True if only the verdict counts.
     is_quiet: bool,
 }
 
@@ -651,7 +651,7 @@ fn cycle<'s>(scope: &'s Scope<'s>) -> Option<&'s Scope<'s>> {
     None
 }
 
-/// What of a value has still to be looked at, if anybody asks.
+/// Returns what of a value has still to be looked at, if anybody asks.
 fn unevaluated<'a>(value: &'a Data, schema: &Schema, is_asked: bool) -> Unevaluated<'a> {
     let mut left = Unevaluated::default();
     match value {

@@ -1,4 +1,4 @@
-//! What a value violates, and how Helm words it.
+//! The violations of a value, with Helm's messages.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) struct Violation {
     pub(super) causes: Vec<Violation>,
 }
 
-/// What a violation is among others.
+/// The position of a violation among others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Part {
     #[default]
@@ -28,7 +28,7 @@ pub(super) enum Part {
 }
 
 impl Violation {
-    /// Whether it is printed as the one violation that it consists of.
+    /// Returns true if it is printed as the one violation that it consists of.
     fn is_transparent(&self) -> bool {
         self.part == Part::Reference && self.causes.len() == 1
     }

@@ -40,7 +40,7 @@ impl Coalesced {
     }
 }
 
-/// What becomes of nulls.
+/// The handling of nulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nulls {
     /// They erase what ranks below them, and themselves: Helm's `CoalesceValues`.
@@ -52,7 +52,7 @@ pub(crate) enum Nulls {
 /// Puts a chart's values, and those of the charts in it, below what a user gives.
 ///
 /// # Errors
-/// When the section of a sub-chart is no mapping.
+/// If the section of a sub-chart is no mapping.
 pub fn coalesce(
     chart: &Chart,
     user: &UserValues,
@@ -218,7 +218,7 @@ impl Pass<'_> {
         self.nulls = before;
     }
 
-    /// Whether nulls of a chart's own values are dropped, as only Helm 4 does.
+    /// Returns true if nulls of a chart's own values are dropped, as only Helm 4 does.
     fn cleans(&self, nulls: Nulls) -> bool {
         nulls == Nulls::Erase && self.version == HelmVersion::V4
     }

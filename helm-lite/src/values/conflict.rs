@@ -1,4 +1,4 @@
-//! Where a value that is a mapping meets one that is none.
+//! Warnings about values that replace a mapping by something else.
 
 use yamltree::Span;
 
@@ -19,9 +19,9 @@ pub(crate) struct Conflicts(Vec<Conflict>);
 struct Conflict {
     code: Code,
     path: String,
-    /// Where the value that counts is written.
+    /// The span of the effective value.
     above: Span,
-    /// Where the value that does not count is written.
+    /// The span of the ignored value.
     below: Span,
 }
 

@@ -1,4 +1,4 @@
-//! Where a value comes from: every place that set, replaced or erased it.
+//! Explains a value: every place that set, replaced or erased it.
 //!
 //! In: a chart as it was read, what the user gives, and a path of keys. Out: the places in the order of their rank,
 //! the one that counts last. A place that outranks the one that counts, as a null of a parent chart does in Helm 4, is
@@ -18,29 +18,30 @@ use crate::sources::Sources;
 use crate::version::HelmVersion;
 use crate::warning::Warning;
 
-/// What is known of a value.
+/// The explanation of a value.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The places that have to do with it, the one that counts last.
     pub changes: Vec<Change>,
-    /// What it is in the end, as JSON; none where there is no such value.
+    /// The final value as JSON; `None` if it does not exist.
     pub value: Option<String>,
 }
 
 /// A place that has to do with a value.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What it does.
+    /// The effect.
     pub effect: Effect,
-    /// Where it is, if that is in a file or flag.
+    /// The location, if it is in a file or flag.
     pub place: Option<Location>,
-    /// What it gives, as JSON.
+    /// The value that it sets, as JSON.
     pub value: String,
-    /// Where it gives that, if not at the path asked for: `image` for `image.tag`, `global.a` for `db.global.a`.
+    /// The path at which it sets the value, if not the requested one: `image` for `image.tag`, `global.a` for
+    /// `db.global.a`.
     pub path: Option<String>,
 }
 
-/// What a place does to a value.
+/// The effect of a place on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It is the first to give it.
@@ -72,7 +73,7 @@ impl Effect {
 /// Explains the value at a path, which is written as for `--set`: `a.b[0].c`, with a backslash before a dot in a key.
 ///
 /// # Errors
-/// When the path is none, or the chart and its values do not fit together.
+/// If the path is none, or the chart and its values do not fit together.
 pub fn explain(
     chart: &Chart,
     options: &Options<'_>,
@@ -138,7 +139,7 @@ fn ranked_paths<'p>(chart: &Chart, path: &[&'p str]) -> Vec<Vec<&'p str>> {
     paths
 }
 
-/// What a table has at a path.
+/// The content of a table at a path.
 #[derive(Clone, Debug)]
 enum Found {
     Absent,
@@ -177,7 +178,7 @@ fn lookup(table: &Table, path: &[&str]) -> Found {
     Found::Here(item)
 }
 
-/// What the tables of all ranks have, from the lowest up.
+/// The tables of all ranks, from the lowest up.
 struct Layers<'l> {
     snapshots: &'l [Table],
     meetings: Vec<Meeting>,
@@ -204,7 +205,7 @@ impl Layers<'_> {
         self.meet(&original.values, path, whole);
     }
 
-    /// What a chart imports from the charts in it.
+    /// Adds the values that a chart imports from its subcharts.
     fn imports(&mut self, enabled: &Chart, original: &Chart, path: &[&str], whole: &[&str]) {
         for dependency in &enabled.metadata.dependencies {
             let mut children = enabled.dependencies.iter();
@@ -220,7 +221,7 @@ impl Layers<'_> {
         }
     }
 
-    /// What the user gives, step by step.
+    /// Adds the user's values, step by step.
     fn user(&mut self, path: &[&str]) {
         let mut before = None;
         for snapshot in self.snapshots {
@@ -258,7 +259,7 @@ fn as_read<'c>(parent: &'c Chart, child: &Chart) -> Option<&'c Chart> {
         .find(|found| found.metadata.name == *original && found.metadata.version == child.metadata.version)
 }
 
-/// What each place does to the value that those before it leave.
+/// Returns what each place does to the value that those before it leave.
 fn changes(meetings: &[Meeting], asked: &[&str], sources: &Sources) -> Vec<Change> {
     let (mut changes, mut standing): (Vec<Change>, Option<bool>) = (Vec::new(), None);
     for Meeting { found, path } in meetings {

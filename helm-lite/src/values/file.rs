@@ -23,7 +23,7 @@ use crate::warning::{Code, Warning};
 /// Reads a values file. The caller says in front of an error which file it is, as Helm does.
 ///
 /// # Errors
-/// When it is no YAML, or no mapping.
+/// If it is no YAML, or no mapping.
 pub fn load(
     data: &[u8],
     name: &str,
@@ -181,7 +181,7 @@ impl Reader<'_> {
         self.warnings.push(warning.hint(hint));
     }
 
-    /// What is written at a span.
+    /// Returns what is written at a span.
     fn written(&self, span: Span) -> Option<String> {
         let place = self.sources.place(span)?;
         place.source.text.get(span.start as usize..span.end as usize).map(str::to_owned)
@@ -193,7 +193,7 @@ impl Reader<'_> {
 struct Builder {
     done: Option<Item>,
     open: Vec<Open>,
-    /// Where the node at hand stands.
+    /// The span of the current node.
     span: Span,
     /// The keys that read `true` or `false`.
     keys: Vec<(CompactString, Span)>,

@@ -1,4 +1,4 @@
-//! What the user gives: values files and flags, merged in Helm's order.
+//! The user's values: values files and flags, merged in Helm's order.
 //!
 //! In: files that are read already and the texts of flags. Out: one table and the texts behind its places. Refuses
 //! files that are no values and flags that are not well formed, in Helm's words.
@@ -24,8 +24,8 @@ pub struct ValuesFile<'v> {
     pub data: &'v [u8],
 }
 
-/// What the user gives as values. Kinds of flags count in the order of these fields, whatever their order on the
-/// command line: later ones win.
+/// The user's values. The kinds of flags apply in the order of these fields, whatever their order on the command
+/// line: later ones win.
 #[derive(Clone, Copy)]
 pub struct Options<'v> {
     /// `--values`
@@ -64,7 +64,7 @@ impl Default for Options<'_> {
 /// Merges what the user gives.
 ///
 /// # Errors
-/// When a file or flag is not well formed.
+/// If a file or flag is not well formed.
 pub fn merge(options: &Options<'_>, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<UserValues> {
     merge_observed(options, version, warnings, &mut |_| {})
 }

@@ -16,16 +16,16 @@ use crate::version::HelmVersion;
 /// The highest index of a list, as in Helm.
 const MAX_INDEX: usize = 65_536;
 
-/// How many names may follow one another with dots, as in Helm.
+/// Maximum number of names that may follow one another with dots, as in Helm.
 const MAX_NAMES: usize = 30;
 
-/// How many lists may be in lists. Helm has no limit, but recursion needs one.
+/// Maximum number of lists that may be in lists. Helm has no limit, but recursion needs one.
 const MAX_LISTS: usize = 100;
 
-/// How many items one flag may add to lists, those among them that its indexes skip: else a few bytes make megabytes.
+/// Maximum number of items one flag that may add to lists, those among them that its indexes skip: else a few bytes make megabytes.
 const MAX_ADDED: usize = 4 << 16;
 
-/// How a flag's values are read.
+/// The kind of a flag's values.
 pub(super) enum Mode<'f> {
     /// `--set`: whole numbers, booleans, null and strings.
     Typed,
@@ -91,7 +91,7 @@ struct Parser<'p> {
     at: usize,
     source: SourceId,
     mode: &'p Mode<'p>,
-    /// How many items it has added to lists.
+    /// Number of items it has added to lists.
     added: usize,
 }
 
@@ -161,7 +161,7 @@ impl Parser<'_> {
         parsed
     }
 
-    /// What follows an index: a value, a key, or an index of the next list, which is `lists` lists deep.
+    /// Returns what follows an index: a value, a key, or an index of the next list, which is `lists` lists deep.
     fn list_item(&mut self, list: &mut Vec<Draft>, index: i64, names: usize, lists: usize) -> Parsed {
         let Ok(at) = usize::try_from(index) else {
             return Err(Stop::Fault(format!("negative {index} index not allowed")));
@@ -408,7 +408,7 @@ fn check_filled(inner: &Fields, key: &str) -> Parsed {
     Ok(())
 }
 
-/// What Go says where it panics because a value has another type than the flag takes it for.
+/// Returns what Go says where it panics because a value has another type than the flag takes it for.
 fn no_conversion(found: &str, wanted: &str) -> Stop {
     Stop::Fault(format!("unable to parse key: interface conversion: interface {{}} is {found}, not {wanted}"))
 }

@@ -10,7 +10,7 @@ use super::set::{Mode, parse};
 use crate::error::Result;
 use crate::version::HelmVersion;
 
-/// How the value of a flag is read.
+/// The kind of a flag's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetAs {
     /// `--set`
@@ -29,7 +29,7 @@ impl UserValues {
     /// Sets what a flag says, under the name that messages give it.
     ///
     /// # Errors
-    /// When the flag is not well formed.
+    /// If the flag is not well formed.
     pub fn set(&mut self, name: &str, text: &str, read_as: SetAs, version: HelmVersion) -> Result<()> {
         let source = self.sources.add(name, text);
         let mode = match read_as {

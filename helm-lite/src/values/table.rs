@@ -85,13 +85,13 @@ impl Table {
         self.entries().iter().map(|(key, item)| (key.as_str(), item))
     }
 
-    /// How many entries there are.
+    /// Returns how many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries().len()
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
@@ -107,7 +107,7 @@ impl Table {
         &self.0.entries
     }
 
-    /// Whether this or a table in it, though not one in a list, has a key that is null.
+    /// Returns true if this or a table in it, though not one in a list, has a key that is null.
     pub(crate) fn has_null(&self) -> bool {
         self.0.has_null
     }
@@ -154,7 +154,7 @@ impl Item {
 }
 
 impl Data {
-    /// Whether this is null.
+    /// Returns true if this is null.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)

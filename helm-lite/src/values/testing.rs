@@ -29,7 +29,7 @@ pub(crate) fn chart(name: &str, values: &str, dependencies: Vec<Chart>) -> Chart
     chart
 }
 
-/// What a user gives in a file.
+/// Returns what a user gives in a file.
 pub(crate) fn user(values: &str) -> UserValues {
     let files = [ValuesFile { name: "user.yaml", data: values.as_bytes() }];
     let options = Options { files: &files, ..Options::default() };

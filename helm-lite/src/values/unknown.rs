@@ -7,7 +7,7 @@ use super::merge::UserValues;
 use crate::chart::Chart;
 use crate::warning::{Code, Warning};
 
-/// How much two names may differ for one to be the other, misspelt.
+/// Maximum amount two names may differ for one to be the other, misspelt.
 const MAX_DISTANCE: usize = 2;
 
 /// Warns of flags that set values which the chart does not know.
@@ -47,7 +47,7 @@ fn is_known(chart: &Chart, name: &str) -> bool {
         || is_named(chart, name.as_bytes())
 }
 
-/// Whether a template of the chart, or of one in it that may be a library, holds a name.
+/// Returns true if a template of the chart, or of one in it that may be a library, holds a name.
 fn is_named(chart: &Chart, name: &[u8]) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let holds = |data: &[u8]| {

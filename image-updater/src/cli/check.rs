@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::work::{self, WorkFlags};
 
-/// What the process ends with when something would change.
+/// Exit code if something would change.
 const CHANGES: u8 = 10;
 
 const EXAMPLES: &str = "\

@@ -25,7 +25,7 @@ const COMMITS: &str = "Commits for objects of the cluster that do not say";
 /// Argo CD Image Updater's own, so that it and we never lead at once.
 const LEASE: &str = "c21b75f2.argoproj.io";
 
-/// What Argo CD Image Updater calls itself.
+/// The default author of Argo CD Image Updater.
 const AUTHOR: (&str, &str) = ("argocd-image-updater", "noreply@argoproj.io");
 
 // Not a documentation comment, which would become the text of the command's help.
@@ -34,28 +34,28 @@ pub(super) struct ClusterFlags {
     /// Work off what is in a Kubernetes cluster: ImageUpdaters, annotated Applications, and Flux' ImagePolicies
     #[arg(help_heading = CLUSTER, long)]
     cluster: bool,
-    /// What to look for; all that the cluster has the definitions of, where it is not said
+    /// Sources to watch [default: all that the cluster has CRDs for]
     #[arg(help_heading = CLUSTER, long, value_name = "KIND", value_delimiter = ',', requires = "cluster")]
     sources: Vec<Source>,
     /// The namespaces to look in, with commas between: our own where there is none, `*` for all
     /// [IMAGE_UPDATER_WATCH_NAMESPACES]
     #[arg(help_heading = CLUSTER, long, value_name = "LIST", requires = "cluster")]
     watch_namespaces: Option<String>,
-    /// Where Argo CD is, if not in our own namespace [ARGOCD_NAMESPACE]
+    /// Namespace of Argo CD, if not our own [ARGOCD_NAMESPACE]
     #[arg(help_heading = CLUSTER, long, value_name = "NAMESPACE", requires = "cluster")]
     argocd_namespace: Option<String>,
-    /// How the cluster is reached; as kubectl does or, in a pod, by its service account, where it is not said
+    /// Path of the kubeconfig [default: as kubectl, or the service account in a pod]
     #[arg(help_heading = CLUSTER, long, value_name = "FILE", requires = "cluster")]
     kubeconfig: Option<PathBuf>,
     /// Another context than the current one of the kubeconfig
     #[arg(help_heading = CLUSTER, long, value_name = "NAME", requires = "cluster")]
     context: Option<String>,
-    /// Whether one of several replicas works, and the others stand by
+    /// True if one of several replicas works, and the others stand by
     #[arg(help_heading = CLUSTER, long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1)]
     #[arg(require_equals = true, default_value_t = true, default_missing_value = "true")]
     #[arg(requires = "cluster")]
     leader_election: bool,
-    /// Where the Lease is by which they agree, if not in our own namespace
+    /// Namespace of the leader election Lease, if not our own
     #[arg(help_heading = CLUSTER, long, value_name = "NAMESPACE", requires = "cluster")]
     leader_election_namespace: Option<String>,
     /// The name of that Lease, to which the part is added
@@ -68,7 +68,7 @@ pub(super) struct ClusterFlags {
     #[arg(help_heading = CLUSTER, long, value_name = "SELECTOR", visible_alias = "watch-label-selector")]
     #[arg(requires = "cluster", conflicts_with = "shard")]
     shard_label: Option<String>,
-    /// What Argo CD Image Updater has about registries in its `registries.conf`
+    /// Path of Argo CD Image Updater's `registries.conf`
     #[arg(help_heading = CLUSTER, long, value_name = "FILE", requires = "cluster")]
     registries_conf_path: Option<PathBuf>,
     /// Write no Events [IMAGE_UPDATER_KUBE_EVENTS, which is true where there are to be none]
@@ -80,7 +80,7 @@ pub(super) struct ClusterFlags {
 
 #[derive(Args, Debug)]
 struct CommitFlags {
-    /// Who commits [GIT_COMMIT_USER]
+    /// Name of the committer [GIT_COMMIT_USER]
     #[arg(help_heading = COMMITS, long, value_name = "NAME", requires = "cluster")]
     git_commit_user: Option<String>,
     /// The address of who commits [GIT_COMMIT_EMAIL]
@@ -89,7 +89,7 @@ struct CommitFlags {
     /// The file of a key of SSH, or the name of one of GnuPG, that signs commits [GIT_COMMIT_SIGNING_KEY]
     #[arg(help_heading = COMMITS, long, value_name = "KEY", requires = "cluster")]
     git_commit_signing_key: Option<String>,
-    /// What kind of key it is: `openpgp`, or else `ssh` [GIT_COMMIT_SIGNING_METHOD]
+    /// Method of commit signing: `openpgp` or `ssh` [GIT_COMMIT_SIGNING_METHOD]
     #[arg(help_heading = COMMITS, long, value_name = "METHOD", requires = "cluster")]
     git_commit_signing_method: Option<String>,
     /// Have the committer sign off [GIT_COMMIT_SIGN_OFF]
@@ -101,7 +101,7 @@ struct CommitFlags {
 }
 
 impl ClusterFlags {
-    /// Whether a cluster is worked off.
+    /// Returns true if a cluster is worked off.
     pub(super) fn is_on(&self) -> bool {
         self.cluster
     }
@@ -134,7 +134,7 @@ impl ClusterFlags {
         }))
     }
 
-    /// Whether a document of the configuration is of our part: by its repository, and as an object without labels.
+    /// Returns whether a document of the configuration is of our part: by its repository, and as an object without labels.
     ///
     /// # Errors
     /// If the part cannot be.

@@ -1,4 +1,4 @@
-//! What `run` works off of a cluster.
+//! The jobs of `run --cluster`.
 //!
 //! In: settings. Out: jobs that come and go with what is in the cluster, or those of one round.
 
@@ -16,7 +16,7 @@ use crate::daemon::{Health, Job, Metrics, Roster, Switchboard};
 use crate::gate::Gate;
 use crate::registries::ClientPool;
 
-/// How jobs of a cluster are run.
+/// The options of cluster jobs.
 pub(super) struct Manner<'m> {
     pub(super) gate: &'m Gate,
     pub(super) switchboard: &'m Switchboard,
@@ -33,7 +33,7 @@ pub(super) struct Manner<'m> {
 /// tried stands for no election, so that it keeps nobody from working.
 ///
 /// # Errors
-/// Where it cannot be reached, or for one round not be seen.
+/// If it cannot be reached, or for one round not be seen.
 pub(super) fn begin(mut settings: Settings, manner: Manner<'_>) -> Result<Begun> {
     let Manner { gate, switchboard, roster, health, metrics, recorded, fresh_for, once, is_dry } = manner;
     let cache = cache();

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
 
-    /// How they are written
+    /// Output format
     #[arg(short, long, value_enum, default_value_t, value_name = "FORMAT")]
     output: Format,
 }

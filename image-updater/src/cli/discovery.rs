@@ -1,4 +1,4 @@
-//! What there is to do by what is written for Flux and Argo CD Image Updater in the repository of a configuration.
+//! Discovers the work that is defined for Flux and Argo CD Image Updater in the repository of a configuration.
 //!
 //! In: a configuration that says where to look. Out: what was found there: in the branch as the server has it, or in the
 //! folder where no repository is named. What a branch says is read again only when it has moved.
@@ -18,17 +18,17 @@ use crate::find::{is_below, is_yaml};
 use crate::gate::Gate;
 use crate::work;
 
-/// What was found.
+/// The discovered work.
 pub(super) struct Discovered {
     /// The commit of the branch that it was read from.
     pub(super) tip: Option<ObjectId>,
     pub(super) found: Found,
 }
 
-/// What there is; nothing where the branch still is at the commit that was read before.
+/// Returns what there is; nothing where the branch still is at the commit that was read before.
 ///
 /// # Errors
-/// Where the files cannot be had, or nothing is where it is looked for. What is wrong with single objects is in the
+/// If the files cannot be had, or nothing is where it is looked for. What is wrong with single objects is in the
 /// result.
 pub(super) fn discover(
     config: &Config,

@@ -13,12 +13,12 @@ pub(super) fn of_process(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// What a flag says, or else the variable.
+/// Returns what a flag says, or else the variable.
 pub(super) fn text(flag: Option<&String>, name: &str, variables: &Variables) -> Option<String> {
     flag.cloned().or_else(|| variables(name).filter(|value| !value.is_empty()))
 }
 
-/// What a flag says, or else the variable, read as the flag is.
+/// Returns what a flag says, or else the variable, read as the flag is.
 ///
 /// # Errors
 /// If the variable cannot be read so.

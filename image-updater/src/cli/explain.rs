@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     /// Say whether the chosen version is signed with the public key in this file; may be repeated, and one is enough
     #[arg(long, value_name = "FILE", conflicts_with = "tags_from")]
     cosign_key: Vec<PathBuf>,
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
@@ -65,7 +65,7 @@ struct Explanation<'d> {
     /// By what the chosen version is signed, where that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<Signature>,
-    /// How many tags each rule dropped.
+    /// Number of tags each rule dropped.
     dropped: BTreeMap<&'static str, usize>,
     warnings: &'d [String],
     tags: Vec<Explained<'d>>,

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// Take what is in a Kubernetes cluster, instead of files
     #[arg(long, conflicts_with = "paths")]
     from_cluster: bool,
-    /// How the cluster is reached, if not as kubectl does
+    /// Path of the kubeconfig [default: as kubectl]
     #[arg(long, value_name = "FILE", requires = "from_cluster")]
     kubeconfig: Option<PathBuf>,
     /// Another context than the current one of the kubeconfig
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     output::to_stdout(&dialect::print(&found)?)
 }
 
-/// What is in a cluster. What the cluster alone can do of it is a fault.
+/// Returns what is in a cluster. What the cluster alone can do of it is a fault.
 #[cfg(feature = "kube")]
 fn in_cluster(arguments: &Arguments) -> Result<Found> {
     let Arguments { kubeconfig, context, namespace, .. } = arguments;
@@ -81,8 +81,8 @@ fn in_cluster(_: &Arguments) -> Result<Found> {
     Err(error.hint("build it with its default features, or name files"))
 }
 
-/// What is written for other tools in files and folders of a repository, whose root becomes the folder of the batches
-/// that are for it. What is not done as it is written is said.
+/// Finds the resources of other tools in files and directories of a repository, whose root becomes the directory of
+/// the batches. Unsupported settings become warnings.
 pub(super) fn find(paths: &[PathBuf], folder: impl FnOnce(&Path) -> PathBuf) -> Result<Found> {
     let found = search(paths, folder)?;
     for warning in &found.warnings {

@@ -78,7 +78,7 @@ enum Command {
 /// policy that cannot be is the same fault in a flag as in a file.
 const OPTIONS_ARE_INPUT: &[&str] = &["test", "set"];
 
-/// How results are printed.
+/// The output format.
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
     /// For people

@@ -28,7 +28,7 @@ pub(super) struct ClusterFlags {
 }
 
 impl ClusterFlags {
-    /// Whether a cluster is worked off.
+    /// Returns true if a cluster is worked off.
     pub(super) fn is_on(&self) -> bool {
         self.cluster
     }

@@ -1,4 +1,4 @@
-//! What `test` and `explain` are asked: an image, its tags, and how one of them is chosen.
+//! The arguments of `test` and `explain`: an image, its tags, and the policy.
 
 use diagnostic::{Error, ErrorKind, Result};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ pub(super) struct QuestionFlags {
 // How a tag is chosen, in flags.
 #[derive(Args, Debug)]
 struct CriteriaFlags {
-    /// How tags are put in order
+    /// Strategy that orders tags
     #[arg(long, value_name = "STRATEGY", default_value = policy::DEFAULT)]
     #[arg(value_parser = PossibleValuesParser::new(policy::names()))]
     update_strategy: String,
@@ -63,7 +63,7 @@ struct CriteriaFlags {
     /// An expression that tags must match
     #[arg(long, value_name = "REGEXP", allow_hyphen_values = true)]
     filter_tags: Option<String>,
-    /// What of a match is put in order, such as `$1` or `${name}`
+    /// Part of the match that is ordered, such as `$1` or `${name}`
     #[arg(long, value_name = "TEMPLATE", allow_hyphen_values = true)]
     extract: Option<String>,
     /// alphabetical, numerical: whether the last or the first is wanted
@@ -88,7 +88,7 @@ struct CriteriaFlags {
     /// other stays; may be repeated
     #[arg(long, value_name = "MATCH", action = ArgAction::Append, allow_hyphen_values = true)]
     update_from: Vec<String>,
-    /// How long a tag must have been there, such as `3d` or `1h30m`
+    /// Time a tag must have been there, such as `3d` or `1h30m`
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     min_age: Option<String>,
     /// Platforms that must all be there, such as `linux/amd64,linux/arm64`

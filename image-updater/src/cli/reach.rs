@@ -25,10 +25,10 @@ use crate::hold::REMEMBERED;
 use crate::work::Delivery;
 use crate::{forge, registries, report};
 
-/// How long one exchange with a git server may take.
+/// Time one exchange with a git server may take.
 const GIT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Who commits where nobody is named, as a machine has no name of its own.
+/// Default committer, as a machine has no name.
 const COMMITTER: (&str, &str) = ("image-updater", "image-updater@localhost");
 
 /// A repository on a server, and what is known of it.
@@ -37,9 +37,9 @@ pub(super) struct Reach<'r> {
     pub(super) branch: Option<&'r str>,
     pub(super) delivery: &'r Delivery,
     pub(super) config: Option<&'r Config>,
-    /// Where secrets are kept that the delivery names.
+    /// The cluster with the secrets that the delivery names.
     pub(super) cluster: Option<&'r Cluster>,
-    /// Whether the forge is asked for something, so that a token is needed.
+    /// True if the forge is asked for something, so that a token is needed.
     pub(super) with_request: bool,
     pub(super) gate: &'r Gate,
     pub(super) now: Timestamp,
@@ -90,7 +90,7 @@ impl Reach<'_> {
         })
     }
 
-    /// What the server is shown, and how it is reached: as the cluster says, or else the configuration.
+    /// Returns what the server is shown, and how it is reached: as the cluster says, or else the configuration.
     fn login(&self) -> Result<Login> {
         let (Some(account), Some(cluster)) = (&self.delivery.account, self.cluster) else {
             return self.configured();
@@ -162,7 +162,7 @@ impl Reach<'_> {
         }))
     }
 
-    /// What the forge is shown; nothing where there is no token.
+    /// Returns what the forge is shown; nothing where there is no token.
     fn forge(&self, login: &Login) -> Result<Option<forge::Settings>> {
         let request = self.delivery.pull_request.clone().unwrap_or_default();
         let named = self.config.and_then(|config| config.forge_token.as_ref());

@@ -1,4 +1,4 @@
-//! How the registry of one image is asked, in flags: ours, and those of Argo CD Image Updater's `test`.
+//! Registry flags for one image: ours, and those of Argo CD Image Updater's `test`.
 
 use diagnostic::{Error, Result};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(super) struct RegistryFlags {
     /// The same, as Argo CD Image Updater's `registries.conf`
     #[arg(help_heading = REGISTRY, long, value_name = "FILE", conflicts_with_all = ["tags_from", "config"])]
     registries_conf_path: Option<PathBuf>,
-    /// Where credentials are kept, instead of what is configured: `env:NAME` or `ext:/PROGRAM`, which hold or print
+    /// Credentials source, in place of the configured one: `env:NAME` or `ext:/PROGRAM`, which contain or print
     /// `user:password`
     #[arg(help_heading = REGISTRY, long, value_name = "SOURCE", conflicts_with = "tags_from")]
     credentials: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct RegistryFlags {
     _loglevel: Option<String>,
 }
 
-/// What was said of registries.
+/// The registry settings.
 #[derive(Debug)]
 pub(super) struct Registries {
     configured: Configured,
@@ -99,7 +99,7 @@ impl Registries {
         })
     }
 
-    /// What asks the registry of an image.
+    /// Returns what asks the registry of an image.
     ///
     /// # Errors
     /// If credentials cannot be had here, or are for another registry.

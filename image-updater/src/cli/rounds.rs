@@ -1,7 +1,7 @@
-//! What the daemon works off: the rounds of one document of a configuration, or of what is found in one repository.
+//! The reconcile jobs of the daemon, for one document of a configuration or the resources found in one repository.
 //!
 //! In: where it is said what there is to do. Out: rounds, each of one fetch and one push for a repository and a branch.
-//! What a branch says is read in each round, if the branch has moved. Refused: folders to write to, as a daemon pushes.
+//! The branch is read in each reconcile if it has moved. Rejected: local directories, as a daemon pushes.
 
 use diagnostic::{Error, Result};
 use std::collections::{BTreeMap, HashSet};
@@ -34,10 +34,10 @@ use crate::round::Round;
 use crate::trust::Keyring;
 use crate::work::{Batch, Delivery, Files, Owner, OwnerKind, Update};
 
-/// How many of the repositories that are written for one document are at it at once.
+/// Maximum number of of the repositories that that are written for one document are at it at once.
 const SIDE_BY_SIDE: usize = 4;
 
-/// Where it is said what there is to do.
+/// The source of the work.
 pub(super) enum Source {
     /// In a document of the configuration, which is worked off as it is.
     Document(Option<Box<Config>>),
@@ -47,9 +47,9 @@ pub(super) enum Source {
     Folder(PathBuf),
     /// In a cluster, which says what there is to do in one place.
     Cluster {
-        /// What it is called.
+        /// The name.
         place: String,
-        /// What it said last, until that is taken over.
+        /// The latest job specification that was not taken yet.
         mailbox: Mailbox,
     },
 }
@@ -58,7 +58,7 @@ impl Source {
     /// A document of a configuration, which names a repository.
     ///
     /// # Errors
-    /// Where it does not.
+    /// If it does not.
     pub(super) fn of_document(config: Config) -> Result<Self> {
         if !matches!(config.batch.files, Files::Remote { .. }) {
             return Err(no_repository());
@@ -105,7 +105,7 @@ impl Source {
         }
     }
 
-    /// What it is for.
+    /// Returns what it is for.
     pub(super) fn repository(&self) -> String {
         match self {
             Self::Folder(folder) => folder.display().to_string(),
@@ -127,7 +127,7 @@ pub(super) struct Rounds {
     repository: String,
     source: Source,
     works: Vec<Work>,
-    /// What was said of what was found, so that it is said once.
+    /// The notices that were already logged.
     said: Vec<String>,
     client: Arc<SharedClient>,
     recorded: Option<Recorded>,
@@ -218,7 +218,7 @@ impl Rounds {
         false
     }
 
-    /// Where somebody asks for an image to be looked at, registries are asked, however short ago they were.
+    /// Makes registries be asked for requested images, however recently they were.
     fn forget_requested(&self, works: &[(Config, Arc<SharedClient>)]) {
         let requests = |config: &'_ Config| {
             let requested = config.batch.updates.iter().filter(|update| update.requested.is_some());
@@ -229,14 +229,14 @@ impl Rounds {
         asked.difference(&known).for_each(|(image, _)| self.forget(image));
     }
 
-    /// Who asks registries, each once.
+    /// Returns the registry clients, each once.
     fn clients(&self) -> impl Iterator<Item = &Arc<SharedClient>> {
         let mut seen = HashSet::new();
         let all = [&self.client].into_iter().chain(self.works.iter().map(|work| &work.client));
         all.filter(move |client| seen.insert(Arc::as_ptr(client)))
     }
 
-    /// What is due, by the repository that it is written to.
+    /// Groups what is due by the repository that it is written to.
     fn by_repository(&self, due: &[usize]) -> Vec<Due<'_>> {
         let mut groups: Vec<(&Files, Due<'_>)> = Vec::new();
         let mut first = 0;

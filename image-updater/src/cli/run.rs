@@ -29,7 +29,7 @@ const AT_THE_SAME_TIME: Duration = Duration::from_secs(30);
 /// The configuration where none is named.
 const CONFIGURATION: &str = "image-updater.yaml";
 
-/// How many repositories may be worked on side by side: each may hold its files, and ask sixteen things at once.
+/// Maximum number of repositories that may be worked on side by side: each may hold its files, and ask sixteen things at once.
 const MOST_AT_ONCE: usize = 100;
 
 const EXAMPLES: &str = "\
@@ -69,10 +69,10 @@ pub(super) struct Arguments {
     /// checkout, as its branch has it on the server in each round; else as it is here. May be repeated
     #[arg(long = "in", value_name = "PATH", conflicts_with = "config")]
     within: Vec<PathBuf>,
-    /// How often images are looked at that have no interval of their own [default: 5m] [IMAGE_UPDATER_INTERVAL]
+    /// Number of times images are looked at that have no interval of their own [default: 5m] [IMAGE_UPDATER_INTERVAL]
     #[arg(long, value_name = "DURATION")]
     interval: Option<String>,
-    /// How many repositories are worked on side by side, 100 at most [default: 8] [MAX_CONCURRENT_APPS]
+    /// Number of repositories are worked on side by side, 100 at most [default: 8] [MAX_CONCURRENT_APPS]
     #[arg(long, value_name = "NUMBER", visible_alias = "max-concurrent-apps", value_parser = side_by_side)]
     max_concurrent: Option<usize>,
     /// End after one round over all images: 1 when something failed
@@ -87,10 +87,10 @@ pub(super) struct Arguments {
     /// Add a line of JSON to this file for every change that was pushed
     #[arg(long, value_name = "FILE")]
     audit_log: Option<PathBuf>,
-    /// How to log [default: text] [IMAGE_UPDATER_LOGFORMAT]
+    /// Log format [default: text] [IMAGE_UPDATER_LOGFORMAT]
     #[arg(long, value_name = "FORMAT", visible_alias = "logformat")]
     log_format: Option<LogFormat>,
-    /// What to log [default: info] [IMAGE_UPDATER_LOGLEVEL]
+    /// Log level [default: info] [IMAGE_UPDATER_LOGLEVEL]
     #[arg(long, value_name = "LEVEL", visible_alias = "loglevel")]
     log_level: Option<LogLevel>,
     /// Tags that were recorded, instead of registries: a JSON object of images and their lists of tags
@@ -140,12 +140,12 @@ pub(super) fn run(arguments: Arguments) -> Result<ExitCode> {
     ended
 }
 
-/// What is begun in a cluster, where one is meant.
+/// The started cluster tasks, if a cluster is used.
 #[derive(Default)]
 pub(super) struct Begun {
-    /// What is worked off from the beginning.
+    /// The initial jobs.
     pub(super) jobs: Vec<Box<dyn Job>>,
-    /// What is kept there, for a configuration that names it.
+    /// The secrets of the cluster, for a configuration that names them.
     pub(super) vault: Option<Arc<dyn Vault>>,
     pub(super) presence: Option<Presence>,
 }
@@ -223,7 +223,7 @@ fn side_by_side(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("it is a number from 1 to {MOST_AT_ONCE}"))
 }
 
-/// What is to be worked off side by side.
+/// Returns what is to be worked off side by side.
 fn jobs(
     arguments: &Arguments,
     interval: Duration,
@@ -252,7 +252,7 @@ fn jobs(
     Ok(sources.into_iter().zip(clients).map(job).collect())
 }
 
-/// How long a list of tags is good for other documents that look at the same time; never until the next round.
+/// Returns how long a list of tags is good for other documents that look at the same time; never until the next round.
 fn fresh_for(sources: &[Source], interval: Duration) -> Duration {
     let updates = sources.iter().filter_map(Source::config).flat_map(|config| &config.batch.updates);
     let shortest = updates.filter_map(|update| update.interval).min();

@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     /// Push to a branch of its own, and open or update a pull request
     #[arg(long, group = "delivery", conflicts_with = "write")]
     pr: bool,
-    /// Whose `git` says how to commit, and where to push: to `origin` of this checkout where it says nothing
+    /// Configuration whose `git` section defines commits and the remote [default: `origin` of this checkout]
     #[arg(long, value_name = "FILE", requires = "delivery")]
     config: Option<PathBuf>,
     /// The place to write to: kustomization, helmvalues, manifest, flux, application, argocd-source or argocd-plugin, with its file
@@ -82,7 +82,7 @@ pub(super) struct Arguments {
     /// The ImagePolicy whose markers count
     #[arg(long, value_name = "NAMESPACE:NAME")]
     policy: Option<String>,
-    /// How to print what was found
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
@@ -121,7 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     print(arguments, &edits, writes)
 }
 
-/// What is to be committed in which work tree, with paths from its root.
+/// Returns what is to be committed in which work tree, with paths from its root.
 fn commit_of(
     arguments: &Arguments,
     edits: &[find::Edit],

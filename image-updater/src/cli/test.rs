@@ -35,7 +35,7 @@ Examples:
 pub(super) struct Arguments {
     #[command(flatten)]
     question: QuestionFlags,
-    /// How to print the decision
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }

@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 impl Arguments {
-    /// What would change; but not for who wants to push what cannot be pushed.
+    /// Returns what would change; but not for who wants to push what cannot be pushed.
     fn shown(&self, work: &Work) -> Result<Plan> {
         if self.push || self.pr {
             work.repository()?;

@@ -11,10 +11,10 @@ use super::environment::{self, Variables};
 use crate::daemon::{Certificates, MinVersion, Webhooks};
 use crate::webhook::{Kind, Receiver, SecretPlace};
 
-/// Where Argo CD Image Updater hears webhooks.
+/// The webhook port of Argo CD Image Updater.
 const PORT: u16 = 8082;
 
-/// What stands under the examples of `run`.
+/// Help text below the examples of `run`.
 pub(super) const TYPES: &str = "\
 Types of webhooks, of registries and of git servers:
   docker.io ghcr.io harbor quay.io aliyun-acr acr cloudevents docker-registry jfrog nexus gcr generic
@@ -26,15 +26,15 @@ pub(super) struct WebhookFlags {
     /// [ENABLE_WEBHOOK, WEBHOOK_PORT]
     #[arg(long, value_name = "ADDRESS", help_heading = "Webhooks")]
     webhook_listen: Option<SocketAddr>,
-    /// Where the secret of a type of sender is: `TYPE=env:NAME` or `TYPE=file:PATH`. What is not named is read from the
-    /// variable that Argo CD Image Updater has for it, such as GHCR_WEBHOOK_SECRET. May be repeated
+    /// Secret of a webhook type: `TYPE=env:NAME` or `TYPE=file:PATH` [default: Argo CD Image Updater's variable, such
+    /// as GHCR_WEBHOOK_SECRET]. May be repeated
     #[arg(long, value_name = "TYPE=PLACE", help_heading = "Webhooks")]
     webhook_secret: Vec<String>,
-    /// Whether types without a secret are refused [default: true] [WEBHOOK_REQUIRE_SECRET]
+    /// Tells whether types without a secret are refused [default: true] [WEBHOOK_REQUIRE_SECRET]
     #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", help_heading = "Webhooks")]
     webhook_require_secret: Option<bool>,
-    /// How many deliveries are taken in an hour; 0 for any number [default: 0]
+    /// Number of deliveries are taken in an hour; 0 for any number [default: 0]
     /// [WEBHOOK_RATELIMIT_ALLOWED]
     #[arg(long, value_name = "NUMBER", help_heading = "Webhooks")]
     webhook_ratelimit_allowed: Option<u32>,
@@ -50,10 +50,10 @@ pub(super) struct WebhookFlags {
 }
 
 impl WebhookFlags {
-    /// What is heard, if anything is.
+    /// Returns the webhook settings, if webhooks are served.
     ///
     /// # Errors
-    /// Where a secret or a certificate is not there, or nobody could prove anything.
+    /// If a secret or a certificate is not there, or nobody could prove anything.
     pub(super) fn webhooks(&self, variables: &Variables) -> Result<Option<Webhooks>> {
         let (required, allowed) = (self.webhook_require_secret, self.webhook_ratelimit_allowed);
         let required = environment::value(required, "WEBHOOK_REQUIRE_SECRET", variables, boolean)?;
@@ -74,7 +74,7 @@ impl WebhookFlags {
         Ok(Some(Webhooks { listen, certificates, receiver }))
     }
 
-    /// Where they are heard; nothing where they are not.
+    /// Returns where they are heard; nothing where they are not.
     fn address(&self, receiver: &Receiver, variables: &Variables) -> Result<Option<SocketAddr>> {
         if self.webhook_listen.is_some() {
             return Ok(self.webhook_listen);
@@ -123,7 +123,7 @@ mod tests {
         flags: WebhookFlags,
     }
 
-    /// Where webhooks are heard by flags and variables.
+    /// Returns where webhooks are heard by flags and variables.
     fn heard(arguments: &[&str], set: &[(&str, &str)]) -> Result<Option<String>> {
         let line = Line::try_parse_from([&["run"], arguments].concat()).unwrap();
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());

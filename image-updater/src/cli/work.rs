@@ -1,4 +1,4 @@
-//! What `check` and `update` have in common: the configuration, what registries say, and how results are printed.
+//! The common part of `check` and `update`: the configuration, registry answers, and output.
 
 use diagnostic::{Error, Result};
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub(super) struct WorkFlags {
     /// Ask registries for everything, whatever was asked before
     #[arg(long)]
     no_cache: bool,
-    /// How to print what was found
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     pub(super) output: Format,
 }
@@ -130,15 +130,15 @@ fn discovered(configs: Vec<Config>, now: Timestamp) -> (Vec<Config>, Vec<Error>)
     (all, faults)
 }
 
-/// Where what registries said is kept.
+/// Returns where what registries said is kept.
 pub(super) fn cache() -> Option<PathBuf> {
     registries::cache_folder().map(|cache| cache.join("registries"))
 }
 
-/// What there is to do.
+/// The loaded work.
 pub(super) struct Loaded {
     works: Vec<Work>,
-    /// What could not be understood, and is left out.
+    /// Errors of parts that are left out.
     faults: Vec<Error>,
 }
 
@@ -167,7 +167,7 @@ impl Loaded {
 /// Reads tags that were recorded.
 ///
 /// # Errors
-/// Where they cannot be read.
+/// If they cannot be read.
 pub(super) fn recorded(path: &Path) -> Result<Recorded> {
     let (text, name) = input::read_text(path)?;
     let lists: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).map_err(|error| {
@@ -183,7 +183,7 @@ pub(super) fn recorded(path: &Path) -> Result<Recorded> {
 }
 
 impl Work {
-    /// What is asked in one round.
+    /// Returns what is asked in one round.
     pub(super) fn look(&self) -> Look<'_> {
         self.recorded.clone().map_or_else(|| Look::new(&self.client.client).sparing(), Look::recorded)
     }
@@ -205,7 +205,7 @@ impl Work {
         }
     }
 
-    /// What the repository is called where there are several.
+    /// Returns what the repository is called where there are several.
     pub(super) fn repository_name(&self) -> String {
         self.config.batch.files.to_string()
     }
@@ -213,7 +213,7 @@ impl Work {
     /// The repository to push to, and the branch that is read.
     ///
     /// # Errors
-    /// Where the configuration names none.
+    /// If the configuration names none.
     pub(super) fn repository(&self) -> Result<(&str, Option<&str>)> {
         match &self.config.batch.files {
             Files::Remote { url, branch } => Ok((url, branch.as_deref())),
@@ -225,7 +225,7 @@ impl Work {
     /// The server that it is on.
     ///
     /// # Errors
-    /// Where the configuration names none.
+    /// If the configuration names none.
     pub(super) fn reach<'w>(
         &'w self,
         cluster: Option<&'w Cluster>,
@@ -239,7 +239,7 @@ impl Work {
     }
 }
 
-/// What became of each image, for people or machines; nothing where all has failed before any image was looked at.
+/// Returns what became of each image, for people or machines; nothing where all has failed before any image was looked at.
 pub(super) fn print(plan: &Plan, failed: &[Error], format: Format, with_diff: bool) -> Result<()> {
     if plan.reports.is_empty() && !failed.is_empty() {
         return Ok(());
@@ -276,7 +276,7 @@ pub(super) fn failures(plan: &Plan, mut failed: Vec<Error>) -> Result<()> {
     Err(first)
 }
 
-/// What became of an image, in one line.
+/// The result for an image, in one line.
 #[derive(Serialize)]
 pub(super) struct Line<'p> {
     name: &'p str,

@@ -19,7 +19,7 @@ use crate::round::Text;
 /// The lists of a source that are written.
 const LISTS: [(&str, &str); 3] = [("helm", "parameters"), ("kustomize", "images"), ("plugin", "env")];
 
-/// Where Argo CD notes who deploys an object.
+/// Annotation in which Argo CD records the owner of an object.
 const TRACKING: &str = "argocd.argoproj.io/tracking-id";
 
 /// An Application as the cluster has it.
@@ -43,10 +43,10 @@ impl Files for Live<'_> {
 }
 
 impl Live<'_> {
-    /// What makes the Application what the texts say, and fails where it has changed since it was read.
+    /// Returns what makes the Application what the texts say, and fails where it has changed since it was read.
     ///
     /// # Errors
-    /// Where a text says something that is not to be written.
+    /// If a text says something that is not to be written.
     pub(super) fn patch(&self, texts: &BTreeMap<String, Text>) -> Result<Value> {
         let version = self.object.pointer("/metadata/resourceVersion").and_then(Value::as_str);
         let version = version.ok_or_else(|| self.refuse("the cluster did not report its version"))?;
@@ -63,8 +63,8 @@ impl Live<'_> {
         Ok(json!({ "metadata": { "resourceVersion": version }, "spec": spec.unwrap_or_else(|| json!({})) }))
     }
 
-    /// Who else has the Application as it is written in another place, and puts it back: the Application that it is
-    /// deployed by, or the set that has made it.
+    /// Returns the other owner that would revert a change of the Application: the Application that deploys it, or the
+    /// set that generated it.
     pub(super) fn written_by_others(&self) -> Option<String> {
         let metadata = self.object.get("metadata")?;
         let tracked = metadata.get("annotations").and_then(|all| all.get(TRACKING)).and_then(Value::as_str);
@@ -85,14 +85,14 @@ impl Live<'_> {
         ))
     }
 
-    /// Who deploys this Application, by what Argo CD notes: `APP:argoproj.io/Application:NAMESPACE/NAME`. A note that is
-    /// about another object was copied.
+    /// Returns the Application that deploys this one, by Argo CD's annotation
+    /// `APP:argoproj.io/Application:NAMESPACE/NAME`. An annotation about another object was copied and is ignored.
     fn deployer<'t>(&self, tracked: &'t str) -> Option<&'t str> {
         let (deployer, object) = tracked.split_once(':')?;
         (object == format!("argoproj.io/Application:{}", self.id)).then_some(deployer)
     }
 
-    /// Where the source is.
+    /// Returns where the source is.
     fn pointer(&self, field: &SourceField) -> Result<String> {
         let pointer = match field {
             SourceField::Only => "/spec/source".to_owned(),
@@ -165,7 +165,7 @@ fn take_over(source: &mut Value, wanted: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether an item is one that Argo CD takes.
+/// Returns true if an item is one that Argo CD takes.
 fn is_sound(key: &str, item: &Value) -> bool {
     let is_text = |field: &str| item.get(field).is_some_and(Value::is_string);
     match key {

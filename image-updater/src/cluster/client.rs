@@ -1,4 +1,4 @@
-//! How the API server is reached: as kubectl does, or as a pod by its service account.
+//! Connects to the API server: as kubectl does, or with the service account of the pod.
 //!
 //! In: what the command line says. Out: a client, and the namespace that we are in. Refused: to wait without end for a
 //! connection or an answer; only watches may take as long as they like.
@@ -15,10 +15,10 @@ use kube::{Client, Config};
 
 use super::settings::Access;
 
-/// How long it may take to connect.
+/// Time it may take to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long an answer may take that is no watch: as long as the API server itself tries, and not much longer.
+/// Time an answer may take that is no watch: as long as the API server itself tries, and not much longer.
 const ANSWER: Duration = Duration::from_secs(70);
 
 const OURS: &str = concat!("image-updater/", env!("CARGO_PKG_VERSION"));
@@ -70,7 +70,7 @@ async fn configuration(access: &Access) -> Result<Config, String> {
 /// Waits for an answer, but not without end.
 ///
 /// # Errors
-/// Where there is none in time, or it is a refusal.
+/// If there is none in time, or it is a refusal.
 pub(crate) async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> Result<T> {
     let failed = |why: String| Error::new(ErrorKind::Environment, format!("the API server: {why}"));
     match tokio::time::timeout(ANSWER, asked).await {
@@ -79,7 +79,7 @@ pub(crate) async fn answer<T>(asked: impl Future<Output = kube::Result<T>>) -> R
     }
 }
 
-/// What went wrong, in the API server's own words where it has some.
+/// Returns what went wrong, in the API server's own words where it has some.
 pub(crate) fn explain(error: &kube::Error) -> String {
     match error {
         kube::Error::Api(status) if !status.message.is_empty() => status.message.clone(),
@@ -88,7 +88,7 @@ pub(crate) fn explain(error: &kube::Error) -> String {
     }
 }
 
-/// What tells this replica from all others: its pod, or else its machine, and chance, as one may be started anew.
+/// Returns what tells this replica from all others: its pod, or else its machine, and chance, as one may be started anew.
 pub(crate) fn identity(random: fn() -> u64) -> String {
     let machine = || fs::read_to_string(Path::new("/proc/sys/kernel/hostname")).ok();
     let name = variable("POD_NAME").or_else(|| variable("HOSTNAME")).or_else(machine);

@@ -31,19 +31,19 @@ use crate::gate::{Gate, Hold};
 use crate::registries::{self, ClientPool};
 use crate::work::{Batch, Owner, OwnerKind};
 
-/// What changes together is resolved together.
+/// Time within which changes are resolved together.
 const TOGETHER: Duration = Duration::from_millis(150);
 
-/// How often it is looked how the API does.
+/// Maximum number of times it is looked how the API does.
 const TICK: Duration = Duration::from_secs(1);
 
 /// For how long what is known counts while the API does not answer.
 const TRUST: Duration = Duration::from_secs(15);
 
-/// How long the API may take to say that it is there.
+/// Time the API may take to say that it is there.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// How long a single round waits for what is in the cluster.
+/// Time a single round waits for what is in the cluster.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Makes a job of what there is to do at a place.
@@ -54,22 +54,22 @@ pub(crate) struct Controller {
     pub(super) store: Arc<Store>,
     pub(super) resolver: Resolver,
     pub(super) reporter: Reporter,
-    /// What counts for all registries, whatever objects say.
+    /// The settings of all registries.
     pub(super) registries: Vec<Registry>,
     pub(super) clients: ClientPool,
-    /// What commits are like where objects do not say.
+    /// The defaults of commits.
     pub(super) defaults: Config,
     pub(super) make_job: Box<MakeJob>,
     pub(super) gate: Gate,
     pub(super) switchboard: Switchboard,
     pub(super) roster: Roster,
     pub(super) posts: BTreeMap<String, Mailbox>,
-    /// What was said that may not be meant.
+    /// Warnings that were already logged.
     pub(super) warned: BTreeSet<String>,
     pub(super) client: kube::Client,
-    /// Whether all is being looked at anew, after the API was away.
+    /// True if all is being looked at anew, after the API was away.
     pub(super) is_renewing: bool,
-    /// What all tasks run on.
+    /// The runtime of all tasks.
     pub(super) runtime: Handle,
 }
 
@@ -77,7 +77,7 @@ impl Controller {
     /// Goes on for as long as the process lives, on a thread of its own.
     ///
     /// # Errors
-    /// Where there are no threads.
+    /// If there are no threads.
     pub(crate) fn run(mut self) -> Result<()> {
         let work = move || {
             while !self.gate.is_stopped() {
@@ -102,7 +102,7 @@ impl Controller {
     /// The jobs of what is in the cluster now.
     ///
     /// # Errors
-    /// Where it cannot be seen in time.
+    /// If it cannot be seen in time.
     pub(crate) fn jobs(&mut self) -> Result<Vec<Box<dyn Job>>> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -165,7 +165,7 @@ impl Controller {
         self.warned = now;
     }
 
-    /// What a job is told. What is wrong with a registry's settings leaves out who says it, and is for them to hear.
+    /// Returns what a job is told. What is wrong with a registry's settings leaves out who says it, and is for them to hear.
     fn letter(&self, batches: Vec<(Batch, Vec<Registry>)>, subjects: &mut [Subject]) -> Letter {
         let mut letter = Letter::default();
         for (mut batch, own) in batches {
@@ -189,7 +189,7 @@ impl Controller {
         letter
     }
 
-    /// What was last seen of the cluster counts for a while only.
+    /// Limits the time for which cached cluster state counts.
     fn mind_the_api(&mut self) {
         // A watch that goes on after it was broken has nothing to say until something changes.
         if self.store.away().is_some() && self.answers() {
@@ -219,7 +219,7 @@ impl Controller {
 }
 
 impl Controller {
-    /// Whether the API server answers at all.
+    /// Returns true if the API server answers at all.
     fn answers(&self) -> bool {
         let asked = async { tokio::time::timeout(ANSWER, self.client.apiserver_version()).await };
         match self.runtime.block_on(asked) {

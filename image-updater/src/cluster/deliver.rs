@@ -30,19 +30,19 @@ use crate::gate::Gate;
 use crate::round::{Outcome, Plan};
 use crate::work::Batch;
 
-/// How many Applications are written side by side.
+/// Maximum number of Applications that are written side by side.
 const AT_ONCE: usize = 8;
 
-/// How often an Application is tried where somebody else changes it each time.
+/// Maximum number of times an Application is tried where somebody else changes it each time.
 const MAX_TRIES: u32 = 5;
 
-/// How long the first pause between two tries is at most; each is twice as long as the one before.
+/// Time the first pause between two tries is at most; each is twice as long as the one before.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long the cluster may take for one answer.
+/// Time the cluster may take for one answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Whose changes they are, as the cluster notes it.
+/// The field manager of our changes.
 const MANAGER: &str = "image-updater";
 
 /// The Applications of a cluster, by its API.
@@ -54,20 +54,20 @@ pub(super) struct LiveApplications {
     warned: Mutex<HashSet<Named>>,
 }
 
-/// What is known of Applications without asking.
+/// The cached Applications.
 pub(super) trait Known: fmt::Debug + Send + Sync {
     /// An Application with all of `metadata` and `spec`, as it was when it last changed.
     fn application(&self, id: &Named) -> Option<Value>;
 }
 
-/// How a patch went.
+/// The result of a patch.
 enum Patched {
     Done,
     /// Somebody has changed the Application since it was read.
     Conflict,
 }
 
-/// What became of one Application.
+/// The result for one Application.
 struct Done {
     plan: Plan,
     written: Vec<Written>,
@@ -79,7 +79,7 @@ impl LiveApplications {
         Self { runtime, client, known, warned: Mutex::default() }
     }
 
-    /// What becomes of one Application, and whether that stops others.
+    /// Returns what becomes of one Application, and whether that stops others.
     fn one(
         &self,
         planner: &BatchPlanner<'_>,

@@ -27,22 +27,22 @@ const WAITING: usize = 4_000;
 /// Trouble of one kind is said so often of an object, whatever its words.
 const AGAIN: Duration = Duration::from_secs(300);
 
-/// How long one may take; Events are not worth more.
+/// Time one may take; Events are not worth more.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long between two, so that a burst does not take the API from others.
+/// Time between two, so that a burst does not take the API from others.
 const PACE: Duration = Duration::from_millis(20);
 
-/// How often it is looked whether it is our turn again.
+/// Maximum number of times it is looked whether it is our turn again.
 const TICK: Duration = Duration::from_secs(1);
 
 /// So many images are named in the annotations of one; the API takes 256 KiB of them.
 const ANNOTATED: usize = 200;
 
-/// Who Argo CD Image Updater says it is.
+/// The event source of Argo CD Image Updater.
 const ARGO_CD: &str = "ArgocdImageUpdater";
 
-/// Who we are for others.
+/// Our event source.
 const OURS: &str = "image-updater";
 
 /// Versions were pushed: Argo CD Image Updater's own word.
@@ -51,10 +51,10 @@ const UPDATED: &str = "ImagesUpdated";
 /// Images were not brought up to date.
 const FAILED: &str = "ImagesUpdateFailed";
 
-/// What an Application says in its annotations cannot be done.
+/// Event reason: annotations of an Application are invalid.
 const INVALID: &str = "ImageUpdaterConfigInvalid";
 
-/// What is said of an object.
+/// An event about an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Notice {
     pub(super) owner: Owner,
@@ -83,9 +83,9 @@ pub(super) struct Events {
 /// The Applications that are in trouble, by what was said of it. They have no status of ours that would remember it.
 #[derive(Debug, Default)]
 pub(super) struct Troubles {
-    /// What is wrong with what they say.
+    /// The configuration errors, by owner.
     faults: BTreeMap<Owner, String>,
-    /// What went wrong in a round.
+    /// The reconcile errors, by owner.
     failures: BTreeMap<Owner, String>,
 }
 
@@ -116,7 +116,7 @@ impl Events {
         self.rung.notify_one();
     }
 
-    /// Whether there is nothing to be sent.
+    /// Returns true if there is nothing to be sent.
     pub(super) fn is_idle(&self) -> bool {
         lock(&self.waiting).is_empty() && !self.is_busy.load(Ordering::Relaxed)
     }
@@ -235,7 +235,7 @@ fn event(notice: Notice, resource: &ApiResource, object: ObjectMeta, now: Timest
 }
 
 impl Troubles {
-    /// What is said of an object after a round: what was pushed for it and, of an Application, what failed.
+    /// Returns what is said of an object after a round: what was pushed for it and, of an Application, what failed.
     pub(super) fn notices(&mut self, owner: &Owner, news: &News<'_>) -> Vec<Notice> {
         match owner.kind {
             OwnerKind::Application => {
@@ -246,7 +246,7 @@ impl Troubles {
         }
     }
 
-    /// What is said of Applications that say something wrong. Those that have no images any more are forgotten.
+    /// Returns what is said of Applications that say something wrong. Those that have no images any more are forgotten.
     pub(super) fn resolved<'u>(
         &mut self,
         subjects: &[Subject],
@@ -288,7 +288,7 @@ fn warning(owner: &Owner, reason: &str, message: String) -> Notice {
     Notice { owner: owner.clone(), severity, reason, message, annotations: Vec::new() }
 }
 
-/// What was pushed for an object, if anything was.
+/// Returns what was pushed for an object, if anything was.
 fn updated(owner: &Owner, news: &News<'_>) -> Option<Notice> {
     let written: Vec<_> = news.images.iter().filter_map(|heard| Some((heard, heard.written?))).collect();
     if written.is_empty() {
@@ -321,7 +321,7 @@ fn updated(owner: &Owner, news: &News<'_>) -> Option<Notice> {
     Some(Notice { owner, severity: Severity::Normal, reason, message, annotations })
 }
 
-/// How the API calls a kind of object; where nothing else is known, in the version that its own tool writes.
+/// Returns how the API calls a kind of object; where nothing else is known, in the version that its own tool writes.
 pub(super) fn resource(kind: OwnerKind, api: Option<&str>) -> ApiResource {
     let (kind, plural, usual) = match kind {
         OwnerKind::Application => ("Application", "applications", "argoproj.io/v1alpha1"),

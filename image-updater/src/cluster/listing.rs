@@ -1,4 +1,4 @@
-//! What is in a cluster at one time, for who asks once.
+//! Lists the cluster once, for one-off commands.
 //!
 //! In: how the cluster is reached, and a namespace or all. Out: its objects as texts by the name `KIND/NAMESPACE/NAME`, as
 //! the watches have them. Kinds that the cluster does not have have no objects. Refused: what may not be read.

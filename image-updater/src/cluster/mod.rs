@@ -1,7 +1,7 @@
 //! A Kubernetes cluster: what there is to do by its objects, and what these are told of it.
 //!
-//! What the engine knows of a cluster is here, without a word of Kubernetes' API: rounds read from its [`Vault`], hand
-//! over to its [`Applications`], and tell its [`Witness`]. Who has no cluster has none of them.
+//! The engine's view of a cluster, without the Kubernetes API: reconciles read from its [`Vault`], write to its
+//! [`Applications`], and report to its [`Witness`].
 
 #[cfg(feature = "kube")]
 mod application;
@@ -68,15 +68,15 @@ pub(crate) struct Cluster {
     pub(crate) accounts: Arc<Accounts>,
 }
 
-/// What there is to do at one place, as it is put there and taken from there.
+/// The pending job specification of one place.
 pub(crate) type Mailbox = Arc<Mutex<Option<Letter>>>;
 
-/// What there is to do at one place.
+/// The job specification of one place.
 #[derive(Debug, Default)]
 pub(crate) struct Letter {
     /// With what asks registries for it.
     pub(crate) works: Vec<(Config, Arc<SharedClient>)>,
-    /// What is said of it.
+    /// The notices about it.
     pub(crate) remarks: Remarks,
 }
 
@@ -86,7 +86,7 @@ pub(crate) trait Applications: fmt::Debug + Send + Sync {
     /// tried is planned, and no more.
     ///
     /// # Errors
-    /// Where the cluster cannot be asked. What is wrong with single Applications is in the plan.
+    /// If the cluster cannot be asked. What is wrong with single Applications is in the plan.
     fn deliver(&self, planner: &BatchPlanner<'_>, gate: &Gate, is_dry: bool) -> Result<Delivered, Failed>;
 }
 

@@ -1,4 +1,4 @@
-//! What there is to do by the objects of the cluster.
+//! Resolves the objects of the cluster into jobs.
 //!
 //! In: the objects as they are. Out: batches of work by the place that they are written to, and for each object that is
 //! told how it does what is to be said of it. An object that is wrong leaves out itself, or the part that is wrong. Left
@@ -17,28 +17,28 @@ use crate::dialect;
 use crate::dialect::field::field_at;
 use crate::work::{Batch, Owner, OwnerKind};
 
-/// What there is to do in the cluster.
+/// The resolved jobs.
 #[derive(Debug, Default)]
 pub(super) struct Resolved {
     /// By the name of the place that they are written to.
     pub(super) places: BTreeMap<String, Vec<(Batch, Vec<Registry>)>>,
     /// The objects that are told how they do.
     pub(super) subjects: Vec<Subject>,
-    /// What may not be meant.
+    /// Warnings.
     pub(super) warnings: Vec<Error>,
 }
 
-/// What is looked for, and which part of it.
+/// Resolves the configured sources and shard.
 #[derive(Debug)]
 pub(super) struct Resolver {
     pub(super) argocd_namespace: String,
     pub(super) shard: Shard,
-    /// Whether annotations of Applications count by themselves.
+    /// True if annotations of Applications count by themselves.
     pub(super) has_annotations: bool,
 }
 
 impl Resolver {
-    /// What there is to do.
+    /// Returns what there is to do.
     pub(super) fn resolve(&self, objects: &[Arc<Live>]) -> Resolved {
         // What is being deleted is let go of.
         let (ending, staying): (Vec<&Arc<Live>>, Vec<&Arc<Live>>) =
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(sizes, [0, 0, 13], "the automation, six policies and six repositories: {parts:?}");
     }
 
-    /// Who may write a resource of their own namespace is not let to use what another has of a registry.
+    /// Case: who may write a resource of their own namespace is not let to use what another has of a registry.
     #[test]
     fn what_one_says_of_a_registry_is_not_for_the_images_of_others() {
         let with_secret = |name: &str, secret: &str| {

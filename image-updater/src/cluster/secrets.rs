@@ -1,4 +1,4 @@
-//! What the cluster keeps for us, by its API: read when it is asked for, and kept nowhere.
+//! Reads secrets of the cluster by its API on demand, without caching.
 //!
 //! In: names, from threads that may wait. Out: Secrets, ConfigMaps and what ServiceAccounts pull with, and a ring when one
 //! that was asked for has changed since; of that only names and versions are watched, in the namespaces that were asked
@@ -26,7 +26,7 @@ use tokio::runtime::Handle;
 use super::{Kept, Vault};
 use crate::change::Named;
 
-/// How long the API may take for one answer.
+/// Time the API may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reads from the cluster.
@@ -36,14 +36,14 @@ pub(super) struct Secrets {
     asked: Arc<Asked>,
 }
 
-/// What was asked for.
+/// The requested objects.
 struct Asked {
     /// Kinds with names, in the version that was read, which is empty where there was none; a name that is empty stands for
     /// all of the namespace.
     names: Mutex<BTreeMap<(&'static str, Named), String>>,
     /// Kinds and namespaces that are watched.
     watched: Mutex<BTreeSet<(&'static str, String)>>,
-    /// How often any of it has changed.
+    /// Number of times any of it has changed.
     changes: AtomicU64,
     /// Rings when any of it has changed.
     ring: Box<dyn Fn() + Send + Sync>,

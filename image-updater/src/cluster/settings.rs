@@ -1,4 +1,4 @@
-//! How a cluster is worked off, as the command line says it: which one, what in it, and which of several replicas does it.
+//! The cluster settings of the command line: which cluster, which sources, and which replica.
 //!
 //! In: texts of flags. Out: checked settings. Refused: names that no namespace and no object can have.
 
@@ -12,29 +12,29 @@ use super::shard::Shard;
 use crate::config::SigningKey;
 use crate::work::Delivery;
 
-/// How a cluster is worked off.
+/// The settings of a cluster.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) access: Access,
-    /// What is looked for; all that the cluster knows the kinds of where nothing is said.
+    /// The watched sources [default: all that the cluster has CRDs for].
     pub(crate) sources: Option<BTreeSet<Source>>,
     pub(crate) scope: Scope,
-    /// Where Argo CD is; our own namespace where nothing is said.
+    /// The namespace of Argo CD [default: our own].
     pub(crate) argocd_namespace: Option<String>,
     /// Nothing where all replicas lead.
     pub(crate) election: Option<Election>,
     pub(crate) shard: Shard,
-    /// What commits are like where the objects of the cluster do not say.
+    /// The defaults of commits.
     pub(crate) delivery: Delivery,
-    /// What `delivery` names.
+    /// The signing key that `delivery` names.
     pub(crate) signing_key: Option<SigningKey>,
     /// Argo CD Image Updater's file about registries.
     pub(crate) registries_conf: Option<PathBuf>,
-    /// Whether Events are written.
+    /// True if Events are written.
     pub(crate) with_events: bool,
 }
 
-/// How the API server is reached.
+/// The access to the API server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Access {
     /// As kubectl reaches it where nothing is said, or as a pod does.
@@ -43,7 +43,7 @@ pub(crate) struct Access {
     pub(crate) context: Option<String>,
 }
 
-/// Whose objects say what there is to do.
+/// The kinds of objects that define work.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     /// ImageUpdaters, for the Applications that they name

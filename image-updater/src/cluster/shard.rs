@@ -41,7 +41,7 @@ impl Shard {
         Ok(Self::Labelled(selector))
     }
 
-    /// Whether an object is of this part.
+    /// Returns true if an object is of this part.
     pub(crate) fn owns(&self, id: &Named, labels: &BTreeMap<String, String>) -> bool {
         match self {
             Self::Whole => true,
@@ -50,7 +50,7 @@ impl Shard {
         }
     }
 
-    /// What tells the name of its Lease from those of other parts.
+    /// Returns what tells the name of its Lease from those of other parts.
     pub(crate) fn suffix(&self) -> String {
         match self {
             Self::Whole => String::new(),
@@ -92,7 +92,7 @@ fn hash(id: &Named) -> u64 {
     digest[..8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
-/// What stands between the commas that are in no parentheses.
+/// Splits at commas that are not in parentheses.
 fn requirements(text: &str) -> impl Iterator<Item = &str> {
     let mut is_within = false;
     text.split(move |letter| {

@@ -31,19 +31,19 @@ use crate::work::{Batch, Files};
 /// Watches, leases and states are for few threads.
 const THREADS: usize = 2;
 
-/// How long the API server may be silent before we are of no use: it may be started anew meanwhile.
+/// Time the API server may be silent before we are of no use: it may be started anew meanwhile.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the controller shares with the rest of the program.
+/// The parts of the program that the controller uses.
 pub(crate) struct Surroundings<'s> {
     pub(crate) gate: &'s Gate,
     pub(crate) switchboard: &'s Switchboard,
     pub(crate) roster: &'s Roster,
     pub(crate) health: &'s Arc<Health>,
     pub(crate) metrics: &'s Arc<Metrics>,
-    /// Where what registries say is kept.
+    /// The cache directory of registry answers.
     pub(crate) cache: Option<PathBuf>,
-    /// How long a list of tags is good for others that look at the same time.
+    /// Time a list of tags is good for others that look at the same time.
     pub(crate) fresh_for: Duration,
     /// Chance, for pauses.
     pub(crate) random: fn() -> u64,
@@ -129,7 +129,7 @@ impl Site {
         }
     }
 
-    /// What gives jobs their work.
+    /// Returns what gives jobs their work.
     ///
     /// # Errors
     /// If what is said of registries is wrong.

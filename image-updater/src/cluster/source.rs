@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::change::Named;
 
-/// What tells one source of an Application from another.
+/// The fields that identify a source of an Application.
 const TELLING: [&str; 4] = ["repoURL", "chart", "path", "ref"];
 
 /// A source of an Application in a cluster.
@@ -20,7 +20,7 @@ pub(crate) struct LiveSource {
     pub(crate) field: SourceField,
 }
 
-/// Where in an Application a source is.
+/// The field of an Application that contains a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SourceField {
     /// It is the only one.
@@ -31,12 +31,12 @@ pub(crate) enum SourceField {
     OneOf {
         /// Which one.
         index: usize,
-        /// What it is, in short.
+        /// A fingerprint of its content.
         print: String,
     },
 }
 
-/// What a source of several is, in short; two that are the same but for how they are rendered look alike.
+/// Returns what a source of several is, in short; two that are the same but for how they are rendered look alike.
 pub(crate) fn print_of<'s>(field: impl Fn(&str) -> Option<&'s str>) -> String {
     let mut hasher = Sha256::new();
     for key in TELLING {

@@ -1,4 +1,4 @@
-//! What a cluster keeps for us: Secrets, ConfigMaps, and which Secrets a ServiceAccount pulls with.
+//! Read access to the cluster's Secrets, ConfigMaps and pull secrets of ServiceAccounts.
 //!
 //! In: names. Out: what is in them, as it is now. Refused: to print it. There may be no cluster, and then there is no vault.
 
@@ -15,7 +15,7 @@ pub(crate) trait Vault: fmt::Debug + Send + Sync {
     /// A Secret; nothing where there is none.
     ///
     /// # Errors
-    /// Where the cluster cannot be asked, or does not let us.
+    /// If the cluster cannot be asked, or does not let us.
     fn secret(&self, id: &Named) -> Result<Option<Kept>>;
 
     /// A ConfigMap; nothing where there is none.
@@ -36,18 +36,18 @@ pub(crate) trait Vault: fmt::Debug + Send + Sync {
     /// As for a Secret.
     fn pull_secrets(&self, account: &Named) -> Result<Option<Vec<String>>>;
 
-    /// How often something that was asked for has changed since, as far as that is noticed.
+    /// Returns how often something that was asked for has changed since, as far as that is noticed.
     fn changes(&self) -> u64 {
         0
     }
 }
 
-/// What is in a Secret or a ConfigMap.
+/// The content of a Secret or ConfigMap.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     /// Which one.
     pub(crate) id: Named,
-    /// What is in it.
+    /// The data.
     pub(crate) data: BTreeMap<String, Secret<Vec<u8>>>,
 }
 

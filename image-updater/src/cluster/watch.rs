@@ -1,4 +1,4 @@
-//! What is in the cluster, kept up to date: a watch for each kind of object and each namespace.
+//! Caches the objects of the cluster: one watch for each kind and namespace.
 //!
 //! In: the API. Out: every object as a text by the name `KIND/NAMESPACE/NAME`, of Applications only what images depend
 //! on, and a ring for each change of one of these texts. A watch that breaks goes on where it was, or begins anew, less
@@ -26,7 +26,7 @@ use super::flag::Flag;
 use super::settings::Source;
 use crate::change::Named;
 
-/// How often it is looked whether the cluster has a kind by now.
+/// Maximum number of times it is looked whether the cluster has a kind by now.
 const LOOK_FOR_KIND: Duration = Duration::from_secs(30);
 
 /// Applications carry the state of all that they deploy, of which nothing is kept.
@@ -35,10 +35,10 @@ pub(super) const PAGE: u32 = 100;
 /// Flux' own annotation.
 const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
 
-/// Where kubectl keeps what was applied.
+/// Prefix of kubectl's annotations.
 const KUBECTL: &str = "kubectl.kubernetes.io/";
 
-/// What annotations of Applications are kept: what images are updated, and what the Application is made of itself.
+/// Prefixes of cached annotations: which images are updated, and how the Application is deployed.
 const KEPT: [&str; 2] = ["argocd-image-updater.argoproj.io/", "argocd.argoproj.io/tracking-id"];
 
 /// A kind of object that says what there is to do, or what that depends on.
@@ -48,7 +48,7 @@ pub(super) struct Kind {
     group: &'static str,
     version: &'static str,
     plural: &'static str,
-    /// Where its objects are looked for: whose objects say what there is to do.
+    /// The sources whose objects it watches.
     sources: &'static [Source],
     pub(super) is_namespaced: bool,
 }
@@ -110,7 +110,7 @@ pub(super) struct Live {
     /// When somebody asked for it to be looked at at once, as Flux does.
     pub(super) requested_at: Option<String>,
     pub(super) is_suspended: bool,
-    /// Whether it is being deleted.
+    /// True if it is being deleted.
     pub(super) is_ending: bool,
     pub(super) text: String,
     /// Its `resourceVersion`.
@@ -118,7 +118,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Whether it says what it said before, in whichever version.
+    /// Returns true if it says what it said before, in whichever version.
     fn says_the_same(&self, other: &Self) -> bool {
         let Self {
             kind,
@@ -137,13 +137,14 @@ impl Live {
             && (*is_suspended, *is_ending) == (other.is_suspended, other.is_ending)
     }
 
-    /// What its text is called.
+    /// Returns what its text is called.
     pub(super) fn path(&self) -> String {
         format!("{}/{}/{}", self.kind, self.id.namespace, self.id.name)
     }
 }
 
-/// What of an Application matters. All of it is taken as it is, so that no Application can break the watch of others.
+/// The relevant fields of an Application. They are not typed further, so that no Application can break the watch of
+/// others.
 pub(super) type Application = Object<ApplicationSpec, ApplicationStatus>;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -180,7 +181,7 @@ pub(super) struct Summary {
 #[derive(Debug)]
 pub(super) struct Store {
     slots: Mutex<Vec<Slot>>,
-    /// Whether what we may not see counts as not there, as nobody has asked for it.
+    /// True if what we may not see counts as not there, as nobody has asked for it.
     passes_denied: bool,
     /// Raised when anything has changed.
     pub(super) changed: Flag,
@@ -192,13 +193,13 @@ pub(super) struct Store {
     renewals: tokio::sync::watch::Sender<u64>,
 }
 
-/// What one watch has seen.
+/// The state of one watch.
 #[derive(Debug)]
 struct Slot {
     kind: &'static Kind,
     objects: BTreeMap<Named, Arc<Live>>,
     is_synced: bool,
-    /// Whether we may not see it.
+    /// True if we may not see it.
     is_denied: bool,
 }
 
@@ -225,13 +226,13 @@ impl Store {
         Some(slots.iter().filter(counts).flat_map(|slot| slot.objects.values().cloned()).collect())
     }
 
-    /// What objects name, such as a Secret, is other than it was.
+    /// Called if a referenced object, such as a Secret, changes.
     pub(super) fn ground_moved(&self) {
         self.ground.raise();
         self.changed.raise();
     }
 
-    /// Whether every watch has seen all of its own once.
+    /// Returns true if every watch has seen all of its own once.
     pub(super) fn is_synced(&self) -> bool {
         lock(&self.slots).iter().all(|slot| slot.is_synced)
     }
@@ -371,7 +372,7 @@ impl Watch {
         }
     }
 
-    /// Whether the cluster has the kind. While it cannot be asked this waits.
+    /// Returns true if the cluster has the kind. While it cannot be asked this waits.
     async fn is_there(&self) -> bool {
         let Kind { group, version, plural, .. } = *self.kind;
         if group.is_empty() {
@@ -450,7 +451,7 @@ impl Watch {
     }
 }
 
-/// What the API says where it refuses a watch.
+/// Returns what the API says where it refuses a watch.
 fn refusal(error: &watcher::Error) -> Option<u16> {
     use watcher::Error as Failed;
     match error {

@@ -20,10 +20,10 @@ use crate::deliver::{Delivered, Failed};
 use crate::gate::{Gate, Hold};
 use crate::work::{Owner, Update};
 
-/// How long what is to be told holds up the end of the program.
+/// Time what is to be told holds up the end of the program.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// How often who waits for that looks.
+/// Maximum number of times who waits for that looks.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Hears what becomes of images, and tells their objects.
@@ -32,7 +32,7 @@ pub(crate) struct Reporter {
     shared: Arc<Shared>,
 }
 
-/// What the threads of rounds have in common with the task that writes.
+/// The state that reconcile threads share with the writing task.
 pub(super) struct Shared {
     pub(super) ledger: Mutex<Ledger>,
     pub(super) writer: Writer,

@@ -1,4 +1,4 @@
-//! Where credentials are kept, as a configuration says it. They are never written there.
+//! Sources of credentials in a configuration, which never contains them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::file::within;
 use crate::change::Named;
 
-/// Where credentials are kept. They are never written here.
+/// A source of credentials, never the credentials themselves.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub enum Credentials {
@@ -56,7 +56,7 @@ pub struct ClusterName(pub Named);
 pub struct SecretKey {
     /// The Secret.
     pub secret: Named,
-    /// What of it.
+    /// The key.
     pub key: String,
 }
 
@@ -70,7 +70,7 @@ impl Credentials {
         }
     }
 
-    /// Whether they are of this program: what it is told by its surroundings, a file, or a program that it runs.
+    /// Returns true if they are of this program: what it is told by its surroundings, a file, or a program that it runs.
     pub(crate) fn is_local(&self) -> bool {
         !matches!(self, Self::Provider(_)) && self.in_cluster().is_none()
     }

@@ -1,4 +1,4 @@
-//! What may be written in `image-updater.yaml`. The JSON schema is made from these types.
+//! The fields of `image-updater.yaml`. The JSON schema is generated from these types.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) struct File {
     /// Always `Config`.
     #[serde(rename = "kind")]
     pub(super) _kind: Kind,
-    /// What is particular to some registries.
+    /// Settings of single registries.
     #[serde(default)]
     pub(super) registries: Vec<Spanned<Registry>>,
     /// Keys that commits are signed with.
@@ -52,7 +52,7 @@ pub(super) enum Kind {
     Config,
 }
 
-/// What is particular to the registries on a host, or to the repositories below a path on it.
+/// Settings of the registries on a host, or of the repositories below a path on it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Registry {
@@ -70,9 +70,9 @@ pub struct Registry {
     pub ca_file: Option<String>,
     /// Authorities to trust beside the machine's, in PEM.
     pub ca_data: Option<String>,
-    /// Where its credentials are kept.
+    /// The source of its credentials.
     pub credentials: Option<Credentials>,
-    /// What stands before names without a slash.
+    /// The namespace of names without a slash.
     pub default_namespace: Option<String>,
     /// Requests in a second.
     pub rate_limit: Option<f64>,
@@ -81,7 +81,7 @@ pub struct Registry {
     /// Its lists link to pages under another of its names.
     #[serde(default)]
     pub foreign_links: bool,
-    /// Where else its credentials may be kept, in this order, where there are none for an image.
+    /// Fallback sources of credentials, in order.
     #[serde(skip)]
     pub otherwise: Vec<Credentials>,
     /// It is shown no credentials but those above: a tenant says through what it is spoken to, and may listen there.
@@ -156,9 +156,9 @@ pub(super) fn within(folder: &Path, path: String) -> String {
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SigningKey {
-    /// What it is called here.
+    /// The name of the key.
     pub name: String,
-    /// What kind of signature it makes.
+    /// The signature format.
     pub format: SignatureFormat,
     /// The file that holds it.
     pub file: String,
@@ -187,21 +187,21 @@ pub(super) struct Git {
     /// What the server is told with a push.
     #[serde(default)]
     pub(super) push_options: Vec<String>,
-    /// Where the credentials for it are kept.
+    /// The source of the credentials for it.
     pub(super) credentials: Option<Credentials>,
     /// The GitHub App that it is written by, instead of `credentials`; pull requests are its too.
     pub(super) github_app: Option<Spanned<GithubApp>>,
     /// Whose words the templates are in.
     #[serde(default)]
     pub(super) templates: Words,
-    /// What templates find as `.Values`.
+    /// The value of `.Values` in templates.
     #[serde(default)]
     pub(super) template_values: BTreeMap<String, String>,
-    /// What templates find as `.AutomationObject`, as `NAMESPACE/NAME`.
+    /// The value of `.AutomationObject` in templates, as `NAMESPACE/NAME`.
     pub(super) automation: Option<String>,
     /// A file of the only authorities to trust for it and its forge, in PEM; the machine's where there is none.
     pub(super) ca_file: Option<String>,
-    /// Who commits.
+    /// The author of commits.
     pub(super) author: Option<Author>,
     /// The message of commits, as a template.
     pub(super) message: Option<Spanned<String>>,
@@ -217,7 +217,7 @@ pub(super) struct Git {
     pub(super) pull_request: Option<PullRequest>,
 }
 
-/// Whose variables and defaults templates have.
+/// The flavour of templates: variables and defaults.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Words {
@@ -238,13 +238,13 @@ pub(super) struct Author {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct PullRequest {
-    /// What kind of server it is, where the address does not tell.
+    /// The kind of forge, if the URL does not tell.
     #[schemars(schema_with = "forges")]
     pub(super) forge: Option<Spanned<String>>,
     /// The address of its API, where that is not as usual.
     pub(super) api: Option<String>,
-    /// Where its token is kept; the password for git, or the variable `GITHUB_TOKEN`, `GITLAB_TOKEN` or `GITEA_TOKEN`
-    /// where this does not say.
+    /// The source of its token [default: the password for git, or the variable `GITHUB_TOKEN`, `GITLAB_TOKEN` or
+    /// `GITEA_TOKEN`].
     pub(super) token_from: Option<TokenSource>,
     /// Its title, as a template; the first line of the message where there is none.
     pub(super) title: Option<Spanned<String>>,
@@ -252,7 +252,7 @@ pub(super) struct PullRequest {
     pub(super) body: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) labels: Vec<String>,
-    /// Who is asked to review.
+    /// The reviewers.
     #[serde(default)]
     pub(super) reviewers: Vec<String>,
     #[serde(default)]
@@ -269,13 +269,13 @@ pub(super) struct GithubApp {
     pub(super) id: String,
     /// The number of its installation.
     pub(super) installation: u64,
-    /// Where its private key is kept, in PEM.
+    /// The source of its private key, in PEM.
     pub(super) private_key_from: TokenSource,
     /// The address of GitHub's API, where that is not as usual; that of `pullRequest` where this does not say.
     pub(super) api: Option<String>,
 }
 
-/// Where a token is kept. It is never written here.
+/// The source of a token, never the token itself.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum TokenSource {
@@ -285,7 +285,7 @@ pub(super) enum TokenSource {
     File(String),
 }
 
-/// How a request is merged.
+/// The merge method of a request.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum MergeMethod {
@@ -316,7 +316,7 @@ pub(super) struct Update {
     pub(super) images: Vec<Spanned<Image>>,
 }
 
-/// What has to have signed an image before it is written. The nearest one counts.
+/// Signature verification before an image is written. The most specific one applies.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Verify {
@@ -328,7 +328,7 @@ pub(super) struct Verify {
     pub(super) cosign_keys: Vec<Spanned<CosignKey>>,
 }
 
-/// Where a public key is kept.
+/// The source of a public key.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum CosignKey {
@@ -347,7 +347,7 @@ fn yes() -> bool {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Image {
-    /// What reports call it; the image where there is none.
+    /// The name in reports [default: the image].
     pub(super) name: Option<String>,
     /// The image, with the tag that the `digest` strategy watches.
     pub(super) image: Spanned<String>,
@@ -365,11 +365,11 @@ pub(super) struct Image {
     pub(super) targets: Option<Vec<Spanned<Target>>>,
 }
 
-/// How a tag is chosen.
+/// A policy that chooses tags.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Policy {
-    /// How tags are put in order.
+    /// The strategy that orders tags.
     #[schemars(schema_with = "strategies")]
     pub(super) strategy: Option<String>,
     /// semver: the versions that are allowed.
@@ -403,9 +403,9 @@ pub(super) struct Policy {
     pub(super) ignore_tags: Vec<String>,
     /// An expression that tags must match.
     pub(super) filter_tags: Option<String>,
-    /// What of a match is put in order.
+    /// The part of the match that is ordered.
     pub(super) extract: Option<String>,
-    /// How long a tag must have been there, such as `3d`.
+    /// Time a tag must have been there, such as `3d`.
     pub(super) min_age: Option<String>,
     /// Platforms that must all be there.
     #[serde(default)]
@@ -422,7 +422,7 @@ pub(super) enum Order {
     Desc,
 }
 
-/// How far from the current version a tag may be.
+/// Extent to which from the current version a tag may be.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Scope {
@@ -438,7 +438,7 @@ pub(super) enum Scope {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Target {
-    /// What kind of file it is.
+    /// The kind of target.
     #[schemars(schema_with = "kinds")]
     pub(super) kind: String,
     /// The files, from the root of the repository, as a path or a glob.
@@ -470,7 +470,7 @@ fn forges(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "enum": forge_names() })
 }
 
-/// What the kinds of forge are called here. Forgejo speaks as Gitea does.
+/// Returns what the kinds of forge are called here. Forgejo speaks as Gitea does.
 pub(super) fn forge_names() -> Vec<String> {
     let names = FORGES.iter().map(|forge| forge.name().to_ascii_lowercase());
     names.chain(["forgejo".to_owned()]).collect()

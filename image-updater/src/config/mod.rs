@@ -31,23 +31,23 @@ pub(crate) use registries_conf::{NamedSource, RegistriesConf};
 /// A configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What is particular to some registries.
+    /// The settings of single registries.
     pub registries: Vec<Registry>,
     /// Keys that commits are signed with.
     pub signing_keys: Vec<SigningKey>,
-    /// Where the credentials for the repository are kept.
+    /// The source of the credentials for the repository.
     pub git_credentials: Option<Credentials>,
     /// The GitHub App that the repository is written by.
     pub github_app: Option<Arc<GithubApp>>,
     /// The file of the only authorities to trust for the repository and its forge.
     pub git_authorities: Option<PathBuf>,
-    /// Where the token of the forge is kept.
+    /// The source of the token of the forge.
     pub forge_token: Option<Credentials>,
-    /// What has to have signed images that do not say it themselves.
+    /// The default signature verification.
     pub verification: Option<Verification>,
-    /// What there is to do.
+    /// The work.
     pub batch: Batch,
-    /// Where in the files of the batch there is more to do, in the words of other tools.
+    /// Paths in the repository with resources of other tools.
     pub discover: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Config {
         Self::parse_all(&text, &name, folder.unwrap_or(Path::new(".")))
     }
 
-    /// What there is to do by another tool's own files.
+    /// Returns what there is to do by another tool's own files.
     pub(crate) fn of_dialect(batch: Batch, registries: Vec<Registry>) -> Self {
         Self {
             registries,
@@ -87,14 +87,14 @@ impl Config {
         }
     }
 
-    /// What there is to do by what is written for other tools in a branch of a repository.
+    /// Returns what there is to do by what is written for other tools in a branch of a repository.
     pub(crate) fn of_branch(url: String, branch: String, discover: Vec<String>) -> Self {
         let files = Files::Remote { url, branch: Some(branch) };
         let batch = Batch { files, delivery: Delivery::default(), updates: Vec::new() };
         Self { discover, ..Self::of_dialect(batch, Vec::new()) }
     }
 
-    /// What was found in its repository, with what it says besides. What it has for that repository is not shown to
+    /// Returns what was found in its repository, with what it says besides. What it has for that repository is not shown to
     /// another one.
     pub(crate) fn with_found(&self, mut batch: Batch, found: &[Registry]) -> Self {
         let is_new = |found: &&Registry| !self.registries.iter().any(|own| own.prefix == found.prefix);
@@ -161,7 +161,7 @@ impl Config {
     }
 }
 
-/// Whether what is for one repository may be shown to the server of another: it is the same, and spoken to alike.
+/// Returns true if what is for one repository may be shown to the server of another: it is the same, and spoken to alike.
 fn is_same_server(one: &Files, other: &Files) -> bool {
     let server = |files: &Files| match files {
         Files::Remote { url, .. } => {

@@ -19,10 +19,10 @@ use crate::criteria::Age;
 use crate::input;
 use yamlserde::{Spanned, YamlFile};
 
-/// How Argo CD Image Updater may be told that a registry lists its tags.
+/// Values of Argo CD Image Updater's `tagsortmode`.
 const TAG_SORT_MODES: &[&str] = &["latest-first", "latest-last", "none", ""];
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug)]
 pub(crate) struct RegistriesConf {
     text: YamlFile,
@@ -35,7 +35,7 @@ pub(crate) struct RegistriesConf {
 pub(crate) struct NamedSource {
     /// The registry that it is for, if it says.
     pub(crate) registry: Option<String>,
-    /// Where they are kept.
+    /// The source of the credentials.
     pub(crate) credentials: Credentials,
 }
 
@@ -108,12 +108,12 @@ impl RegistriesConf {
         Ok(conf)
     }
 
-    /// What images that name no registry are below, where that is not Docker Hub.
+    /// Returns what images that name no registry are below, where that is not Docker Hub.
     pub(crate) fn default_prefix(&self) -> Option<&str> {
         self.default.map(|place| self.entries[place].registry.prefix.as_str())
     }
 
-    /// What is said of the registry of an image. With credentials from elsewhere, those it names do not count.
+    /// Returns what is said of the registry of an image. With credentials from elsewhere, those it names do not count.
     ///
     /// # Errors
     /// If credentials are wanted that are kept in a cluster.
@@ -216,7 +216,7 @@ impl NamedSource {
         Ok(Self { registry: Some(registry.to_owned()), credentials })
     }
 
-    /// Where they are kept, for who has no cluster.
+    /// Returns where they are kept, for who has no cluster.
     ///
     /// # Errors
     /// If they are in a cluster.

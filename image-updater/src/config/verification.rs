@@ -1,4 +1,4 @@
-//! Who has to have signed images, as the configuration says it: for all, for some of them, or for one.
+//! Signature verification settings: for all images, for some, or for one.
 //!
 //! In: what is written at each of these places. Out: the nearest of them. Refused: to verify without a key, keys that
 //! cannot be used as far as they are written here, and names of Secrets that are none.
@@ -14,7 +14,7 @@ use crate::work::{KeyPlace, Verification};
 use yamlserde::Spanned;
 
 impl Checker<'_> {
-    /// What counts for an image: what it says itself, or its update, or the file.
+    /// Returns what counts for an image: what it says itself, or its update, or the file.
     pub(super) fn nearest(
         self,
         update: &file::Update,
@@ -26,7 +26,7 @@ impl Checker<'_> {
         Ok(nearest.unwrap_or_else(|| everywhere.cloned()))
     }
 
-    /// What has to have signed images: nothing said, or that nothing has to, or who.
+    /// Returns what has to have signed images: nothing said, or that nothing has to, or who.
     pub(super) fn verification(
         self,
         verify: Option<&Spanned<file::Verify>>,

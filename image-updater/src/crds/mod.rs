@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect;
 
-/// What the API server has to know of a kind.
+/// The definition of a kind, for its CRD.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Definition {
     pub(crate) group: &'static str,
@@ -27,9 +27,9 @@ pub(crate) struct Definition {
     pub(crate) categories: &'static [&'static str],
     /// Of the definition itself.
     pub(crate) annotations: &'static [(&'static str, &'static str)],
-    /// What an object is for.
+    /// The description of the kind.
     pub(crate) description: &'static str,
-    /// What `kubectl get` shows beside the name.
+    /// The printer columns of `kubectl get`.
     pub(crate) columns: &'static [Column],
     pub(crate) spec: fn(&mut SchemaGenerator) -> Schema,
     pub(crate) status: fn(&mut SchemaGenerator) -> Schema,
@@ -43,7 +43,7 @@ pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) path: &'static str,
-    /// Whether it is there with `-o wide` only.
+    /// True if it is there with `-o wide` only.
     pub(crate) is_wide: bool,
 }
 
@@ -65,7 +65,7 @@ impl Definition {
         format!("{}_{}", self.group, self.plural)
     }
 
-    /// Whether a word means this kind, as it would to `kubectl get`.
+    /// Returns true if a word means this kind, as it would to `kubectl get`.
     pub(crate) fn is_called(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();
         let names = [self.plural, self.singular].into_iter().chain(self.short_names.iter().copied());

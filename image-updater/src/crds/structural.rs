@@ -115,7 +115,7 @@ mod tests {
         Right,
     }
 
-    /// What it is.
+    /// The kind of value.
     #[derive(Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     struct Inner {}

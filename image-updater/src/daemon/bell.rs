@@ -1,7 +1,7 @@
 //! News for jobs, so that they look before their time.
 //!
 //! In: that something may have changed: what there is to do, an image, a repository. Out: the news of each job, once.
-//! What comes while a job is at work is kept for it and folded into one.
+//! Notifications during a reconcile are merged into one.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,16 @@ use oci_registry::Repository;
 
 use crate::gate::Gate;
 
-/// What may have changed for a job.
+/// The changes that a job is notified of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct News {
-    /// What there is to do.
+    /// True if the job specification changed.
     pub(crate) is_other: bool,
-    /// What all of it rests on, such as a Secret, so that all images are looked at.
+    /// True if a dependency such as a Secret changed, so that all images are checked.
     pub(crate) is_ground_other: bool,
     /// The files that it is done in, by the commits that they are of now; without one where nobody said it.
     pub(crate) files: BTreeSet<Option<String>>,
-    /// What registries have of these images.
+    /// Images whose registry content changed.
     pub(crate) images: BTreeSet<String>,
 }
 
@@ -30,7 +30,7 @@ impl News {
     }
 }
 
-/// What a job wants to hear of.
+/// The notifications that a job subscribes to.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interest {
     /// Images, in their normal form.
@@ -39,7 +39,7 @@ pub(super) struct Interest {
     pub(super) repositories: BTreeSet<(String, Option<String>)>,
 }
 
-/// Whether anybody heard the ring.
+/// Tells whether anybody heard the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rung {
     /// Nobody is concerned.
@@ -68,7 +68,7 @@ impl Bell {
         Self { state: Arc::default(), gate: Arc::new(gate.sibling()) }
     }
 
-    /// What there is to do may be other than it was.
+    /// Notifies the job that its specification may have changed.
     #[cfg(feature = "kube")]
     fn ring(&self) {
         lock(&self.state).news.is_other = true;
@@ -108,12 +108,12 @@ impl Bell {
         Rung::Anew
     }
 
-    /// What it is to ring for from now on.
+    /// Replaces the subscription.
     pub(super) fn attend_to(&self, interest: Interest) {
         lock(&self.state).interest = interest;
     }
 
-    /// Whether there is news; of what only is to be looked at again, not while the job rests.
+    /// Returns true if there is news; of what only is to be looked at again, not while the job rests.
     pub(super) fn is_rung(&self, rests: bool) -> bool {
         let news = &lock(&self.state).news;
         news.is_other || !(rests || news.is_empty())
@@ -150,14 +150,14 @@ impl Switchboard {
         lock(&self.bells).retain(|(_, known)| !Arc::ptr_eq(&known.state, &bell.state));
     }
 
-    /// What there is to do for a repository may be other than it was.
+    /// Notifies the jobs of a repository that their specification may have changed.
     #[cfg(feature = "kube")]
     pub(crate) fn ring(&self, repository: &str) {
         let bells = lock(&self.bells);
         bells.iter().filter(|(known, _)| known == repository).for_each(|(_, bell)| bell.ring());
     }
 
-    /// What jobs rest on is other than it was, and who depends on it is not known: all look at everything.
+    /// Notifies all jobs that a dependency changed, if it is not known which ones use it.
     #[cfg(feature = "kube")]
     pub(crate) fn ring_for_ground(&self) {
         lock(&self.bells).iter().for_each(|(_, bell)| bell.ring_for_ground());

@@ -15,11 +15,11 @@ use super::worker::{Frame, Worker};
 use super::{Job, Load, TICK, refused};
 use crate::gate::Gate;
 
-/// How many jobs are at a round at once where nobody says: each may ask registries sixteen things side by side, and hold the files of a
+/// Maximum number of jobs that are at a round at once where nobody says: each may ask registries sixteen things side by side, and hold the files of a
 /// repository.
 pub(crate) const AT_ONCE: usize = 8;
 
-/// How often one that waits for its turn looks.
+/// Maximum number of times one that waits for its turn looks.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Lets some have a round at once.
@@ -133,7 +133,7 @@ impl Crew {
     /// Goes on until it is to stop; whether all went well in the only round.
     ///
     /// # Errors
-    /// Where a thread cannot be had, or one ends by a fault.
+    /// If a thread cannot be had, or one ends by a fault.
     pub(super) fn run(mut self, jobs: Vec<Box<dyn Job>>) -> Result<bool> {
         let mut shift = self.begin(jobs)?;
         // Those that come and go by themselves outlast a configuration.
@@ -221,7 +221,7 @@ impl Shift {
     /// Lets go of those that have ended.
     ///
     /// # Errors
-    /// Where one has ended by a fault.
+    /// If one has ended by a fault.
     fn dismiss(&mut self) -> Result<()> {
         for post in self.posts.extract_if(.., |post| post.thread.is_finished()) {
             ended(post)?;

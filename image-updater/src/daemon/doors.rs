@@ -1,4 +1,4 @@
-//! Who answers on the daemon's addresses: how it does on one, what it is told on the other, and nothing of one on the other.
+//! The HTTP endpoints of the daemon: health and metrics on one address, webhooks on the other.
 
 use diagnostic::{Error, Result};
 use std::net::{SocketAddr, TcpListener};
@@ -20,10 +20,10 @@ use crate::forge::is_same_repository;
 use crate::gate::{Gate, Hold};
 use crate::webhook::{News, Outcome, Push, Received, Receiver, Refusal};
 
-/// What Argo CD Image Updater answers.
+/// The webhook response of Argo CD Image Updater.
 const RECEIVED: &str = "Webhook received and processing";
 
-/// Where it is told what happens elsewhere.
+/// The webhook endpoint.
 #[derive(Debug)]
 pub(crate) struct Webhooks {
     pub(crate) listen: SocketAddr,
@@ -58,7 +58,7 @@ impl Doors {
     /// None is open yet.
     ///
     /// # Errors
-    /// Where there are no threads.
+    /// If there are no threads.
     pub(super) fn new() -> Result<Self> {
         let server = Server::start().map_err(|error| refused("start a thread", &error))?;
         Ok(Self { server, operations: None, webhooks: None })
@@ -67,7 +67,7 @@ impl Doors {
     /// Answers on an address how the daemon does.
     ///
     /// # Errors
-    /// Where nobody can be listened to there.
+    /// If nobody can be listened to there.
     pub(super) fn open_operations(&mut self, address: SocketAddr, routes: Operations) -> Result<()> {
         let (listener, address) = bind(address)?;
         logs::listening(address);
@@ -79,7 +79,7 @@ impl Doors {
     /// Hears on an address what happens elsewhere.
     ///
     /// # Errors
-    /// Where nobody can be listened to there.
+    /// If nobody can be listened to there.
     pub(super) fn open_webhooks(
         &mut self,
         address: SocketAddr,
@@ -203,7 +203,7 @@ impl Hearing {
     }
 }
 
-/// What a sender hears. Whoever has proven nothing hears nothing.
+/// Returns what a sender hears. Whoever has proven nothing hears nothing.
 fn page(outcome: Outcome) -> Page {
     match outcome {
         Outcome::Received | Outcome::Folded => Page::text(200, RECEIVED),

@@ -1,4 +1,4 @@
-//! Whether the daemon lives and is of use, as Kubernetes asks it.
+//! Tells whether the daemon lives and is of use, as Kubernetes asks it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::http::Page;
 
-/// How long there may be no sign of life. A registry may ask for a minute of rest, and an exchange with a git server
+/// Time there may be no sign of life. A registry may ask for a minute of rest, and an exchange with a git server
 /// takes at most two; several may follow one another.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -74,7 +74,7 @@ impl Health {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
-    /// Whether all rounds go on.
+    /// Returns whether all rounds go on.
     pub(super) fn alive(&self, now: Instant) -> Page {
         let mut beats = self.lock();
         beats.retain(|beat| beat.strong_count() > 0);
@@ -90,7 +90,7 @@ impl Health {
         Page::text(503, &format!("nothing has moved for {} s\n", silence.as_secs()))
     }
 
-    /// Whether a round came to its end, so that configuration, registries and repository are of use; or what the cluster's
+    /// Returns whether a round came to its end, so that configuration, registries and repository are of use; or what the cluster's
     /// part says.
     pub(super) fn ready(&self) -> Page {
         if let Some(Probe(probe)) = self.probe.get() {

@@ -1,5 +1,5 @@
-//! What is said on standard error while rounds go on, in lines of text or JSON: a line for every image in every round at
-//! `info`, why each tag was chosen or not at `debug`. Fields are named as Argo CD Image Updater names them.
+//! The log of the daemon on standard error, as text or JSON: at `info` a line for every image in every reconcile, at
+//! `debug` why each tag was chosen or not. Fields are named as in Argo CD Image Updater.
 //!
 //! Only what is said here is shown. What the libraries below have to say is not, for it may hold what nobody is to read.
 
@@ -32,21 +32,21 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// What is said.
+/// The log level.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LogLevel {
-    /// What failed
+    /// Errors
     Error,
-    /// What may not be meant, too
+    /// Warnings, too
     Warn,
-    /// What was decided, too
+    /// Decisions, too
     Info,
     /// Why each tag was chosen or not, too
     #[value(alias = "trace")]
     Debug,
 }
 
-/// How a round went, in numbers.
+/// The counts of a reconcile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
     pub(super) applications: usize,
@@ -59,7 +59,7 @@ pub(super) struct Summary {
 /// Has what is said go to standard error, once for the process.
 ///
 /// # Errors
-/// Where it goes somewhere already.
+/// If it goes somewhere already.
 pub(crate) fn start_logs(format: LogFormat, level: LogLevel) -> Result<()> {
     let level = match level {
         LogLevel::Error => LevelFilter::ERROR,
@@ -79,7 +79,7 @@ pub(crate) fn start_logs(format: LogFormat, level: LogLevel) -> Result<()> {
     started.map_err(|error| Error::new(ErrorKind::Environment, format!("cannot log: {error}")))
 }
 
-/// Whether anybody is told why a tag was chosen or not.
+/// Returns true if anybody is told why a tag was chosen or not.
 pub(super) fn tells_reasons() -> bool {
     tracing::enabled!(Level::DEBUG)
 }
@@ -101,7 +101,7 @@ pub(super) fn hearing(address: SocketAddr, has_tls: bool, kinds: impl Iterator<I
     }
 }
 
-/// What was told, and what became of that.
+/// Logs a webhook request and its result.
 pub(super) fn told(received: &Received, outcome: &str) {
     let webhook = received.kind;
     match &received.news {
@@ -156,7 +156,7 @@ pub(super) fn error(repository: Option<&str>, error: &Error, what: &str) {
     error!(error = visible(error.message()), place, hint, repository, "{what}");
 }
 
-/// What may not be meant in what a repository says.
+/// Logs a warning about a repository.
 pub(super) fn warning(repository: &str, warning: &Error) {
     let (place, hint) = (warning.location().map(ToString::to_string), warning.get_hint().map(visible));
     warn!(place, hint, repository, "{}", visible(warning.message()));
@@ -168,7 +168,7 @@ pub(crate) fn unchecked(url: &str) {
     warn!(%repository, "the Secret of the repository says `insecure`: neither certificates nor host keys are checked");
 }
 
-/// What became of an image. What an ImageUpdater asks for has the fields by which its own tool's lines are found.
+/// Logs the result for an image. Results of an ImageUpdater have the fields of Argo CD Image Updater's log.
 pub(super) fn report(repository: &str, report: &Report) {
     let image = report.image.parse::<Repository>().ok();
     let image_registry = image.as_ref().map(Repository::registry);
@@ -200,7 +200,7 @@ pub(super) fn report(repository: &str, report: &Report) {
     }
 }
 
-/// What is said of an outcome beside its word.
+/// The fields of a result besides its name.
 #[derive(Debug, Default)]
 struct Became {
     image_tag: Option<String>,
@@ -254,7 +254,7 @@ pub(super) fn reasons(repository: &str, decision: &Decision) {
     }
 }
 
-/// What was pushed, and asked of the forge.
+/// Logs a push and the requests to the forge.
 pub(super) fn delivered(repository: &str, delivered: &Delivered) {
     if let Some(tip) = &delivered.pushed {
         let commits = delivered.commits.len();
@@ -272,7 +272,7 @@ pub(super) fn delivered(repository: &str, delivered: &Delivered) {
     }
 }
 
-/// How a round went, in the words that people look for in Argo CD Image Updater's logs.
+/// Logs the summary of a reconcile, as Argo CD Image Updater does.
 pub(super) fn summary(repository: &str, summary: Summary, duration: Duration) {
     let Summary { applications, considered, skipped, updated, errors } = summary;
     let seconds = duration.as_secs_f64();

@@ -32,7 +32,7 @@ type ByOutcome = Family<[(&'static str, String); 2], Counter>;
 const LAGS: [f64; 12] =
     [5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 43_200.0, 86_400.0, 259_200.0, 604_800.0, 2_592_000.0];
 
-/// How a round ends.
+/// Result label of a finished reconcile.
 const COMPLETED: &str = "completed";
 const FAILED: &str = "failed";
 const RESULTS: [&str; 2] = [COMPLETED, FAILED];
@@ -43,7 +43,7 @@ type Label = [(&'static str, String); 1];
 /// By the ImageUpdater that it is for, in Argo CD Image Updater's labels; none where there is no such resource.
 type Resource = Vec<(&'static str, String)>;
 
-/// What is counted.
+/// The metrics.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -176,7 +176,7 @@ impl Metrics {
         }
     }
 
-    /// Whether this replica is the one that writes.
+    /// Returns whether this replica is the one that writes.
     pub(super) fn leads(&self, leads: bool) {
         self.leads.set(leads.into());
     }

@@ -58,13 +58,13 @@ use schedule::Timeline;
 use watch::Watch;
 use worker::Frame;
 
-/// How often the configuration is looked at, and signs of life are given.
+/// Maximum number of times the configuration is looked at, and signs of life are given.
 const TICK: Duration = Duration::from_secs(2);
 
-/// How long a push that has begun may take after stopping was asked for; Kubernetes kills after 30 seconds.
+/// Time a push that has begun may take after stopping was asked for; Kubernetes kills after 30 seconds.
 const GRACE: Duration = Duration::from_secs(25);
 
-/// What a process ends with that a signal ended: 128 and the signal.
+/// Exit code base of a process ended by a signal: 128 and the signal.
 const INTERRUPTED: i32 = 130;
 
 /// A document of a configuration that was read, and can be worked off.
@@ -72,19 +72,19 @@ pub(crate) trait Job: Send {
     /// The repository that it is for, as it is shown.
     fn repository(&self) -> &str;
 
-    /// Whether there may be more to do later without a change of the configuration.
+    /// Returns true if there may be more to do later without a change of the configuration.
     fn looks_for_more(&self) -> bool;
 
     /// Looks for what there is to do, where the repository says that itself; nothing where that is as it was.
     ///
     /// # Errors
-    /// Where it cannot be looked at. Then all is as it was.
+    /// If it cannot be looked at. Then all is as it was.
     fn refresh(&mut self) -> Result<Option<Remarks>>;
 
     /// The images, in their order.
     fn updates(&self) -> Vec<&Update>;
 
-    /// Where the files are that it works on.
+    /// Returns where the files are that it works on.
     fn files(&self) -> Vec<&Files> {
         Vec::new()
     }
@@ -92,23 +92,23 @@ pub(crate) trait Job: Send {
     /// One round over some of them, by their places.
     fn work(&self, due: &[usize], call: &Call<'_>);
 
-    /// What is known of an image is out of date.
+    /// Drops the cached data of an image.
     fn forget(&self, _image: &str) {}
 
-    /// What registries were asked since this was last asked, by this job and those that share its client.
+    /// Returns what registries were asked since this was last asked, by this job and those that share its client.
     fn traffic(&self) -> BTreeMap<String, Traffic>;
 }
 
-/// What is said of things to do that were found.
+/// The notices about discovered work.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
-    /// What is wrong, and left out.
+    /// The errors of parts that are left out.
     pub(crate) faults: Vec<Error>,
-    /// What may not be meant.
+    /// Warnings.
     pub(crate) warnings: Vec<Error>,
 }
 
-/// What a round is given.
+/// The input of a reconcile.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'c> {
     /// For each push there is a sibling of it.
@@ -125,25 +125,25 @@ pub(crate) type Record<'r> = dyn Fn(&str, Result<Delivered, Failed>, Duration) +
 /// Reads the configuration.
 pub(crate) type Load = dyn Fn() -> Result<Vec<Box<dyn Job>>> + Send;
 
-/// How the daemon runs.
+/// The settings of the daemon.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The file whose changes are noticed, where there is one.
     pub(crate) config: Option<PathBuf>,
     /// For images that have none of their own.
     pub(crate) interval: Duration,
-    /// How many jobs are at a round side by side.
+    /// Number of jobs are at a round side by side.
     pub(crate) at_once: usize,
-    /// Whether it ends after one round over all images.
+    /// True if it ends after one round over all images.
     pub(crate) once: bool,
-    /// Where it answers how it does.
+    /// The address of health and metrics.
     pub(crate) listen: Option<SocketAddr>,
-    /// Where it is told what happens elsewhere.
+    /// The webhook endpoint.
     pub(crate) webhooks: Option<Webhooks>,
     pub(crate) audit: Option<AuditLog>,
-    /// How it does, by whoever has a part in it.
+    /// The health state.
     pub(crate) health: Arc<Health>,
-    /// What is counted, by whoever counts.
+    /// The metrics.
     pub(crate) metrics: Arc<Metrics>,
     /// Jobs that come and go beside those of the configuration.
     pub(crate) roster: Option<Roster>,
@@ -154,7 +154,7 @@ pub(crate) struct Settings {
 /// Runs until it is asked to stop, or for one round.
 ///
 /// # Errors
-/// Where the configuration is broken at the start, or the system refuses what is needed.
+/// If the configuration is broken at the start, or the system refuses what is needed.
 pub(crate) fn run(
     settings: Settings,
     gate: &Gate,

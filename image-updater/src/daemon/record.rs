@@ -1,4 +1,4 @@
-//! What is kept of a round: lines of log, numbers, and the audit log of what was pushed.
+//! Records a reconcile: log lines, metrics, and the audit log of pushes.
 
 use diagnostic::Error;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,7 +27,7 @@ pub(super) struct Recorder {
     watched: Mutex<Vec<Watched>>,
 }
 
-/// What is watched in one repository.
+/// The watched images of one repository.
 #[derive(Debug)]
 struct Watched {
     repository: String,
@@ -46,7 +46,7 @@ impl Recorder {
         self.metrics.configured();
     }
 
-    /// What a job has to do.
+    /// Records the images of a job.
     pub(super) fn watching(&self, job: &dyn Job) {
         let updates = job.updates();
         let images = updates.iter().filter(|update| !update.suspended);
@@ -147,7 +147,7 @@ impl Recorder {
         noted.is_ok() && summary.errors == 0
     }
 
-    /// How many images were brought up to date or failed, for whom, and how old the new ones are.
+    /// Returns how many images were brought up to date or failed, for whom, and how old the new ones are.
     fn measure(&self, done: &Delivered, now: Timestamp) {
         let written: HashSet<_> = done.written.iter().map(|written| written.change.key()).collect();
         let mut counts: BTreeMap<Option<&Named>, (usize, usize)> = BTreeMap::new();
@@ -170,7 +170,7 @@ impl Recorder {
         }
     }
 
-    /// What became of each image.
+    /// Records the result for each image.
     fn report(&self, repository: &str, plan: &Plan) {
         for report in &plan.reports {
             self.metrics.decided(repository, report.outcome.as_str());

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use crate::change::Named;
 use crate::work::Update;
 
-/// How much longer or shorter an interval is at most: this part of it.
+/// Maximum amount longer or shorter an interval is at most: this part of it.
 const JITTER: f64 = 0.1;
 
-/// What is due within this part of its interval goes along.
+/// Part of the interval within which images are checked together.
 const EARLY: f64 = 0.05;
 
-/// How soon a round that failed as a whole is tried again, at first; twice as long each time, up to the interval.
+/// First delay after a failed reconcile; it doubles up to the interval.
 const RETRY: Duration = Duration::from_secs(30);
 
 /// When an image with an interval is due next, in all repositories: then a registry is asked for it once.
@@ -43,7 +43,7 @@ pub(super) struct Schedule {
     groups: Vec<Group>,
     /// The places of what is looked at before its time.
     hurried: BTreeSet<usize>,
-    /// What is at each place.
+    /// The images.
     updates: Vec<Update>,
     /// The places that are at work.
     taken: BTreeSet<usize>,
@@ -57,7 +57,7 @@ struct Group {
     /// Their places in the configuration.
     members: Vec<usize>,
     due: Instant,
-    /// How many rounds have failed in a row.
+    /// Number of rounds have failed in a row.
     failures: u32,
     is_taken: bool,
 }
@@ -128,7 +128,7 @@ impl Schedule {
         self.hurried.extend(failed.flat_map(|group| &group.members));
     }
 
-    /// What is due, in order, with what soon would be; nothing where it is not time for anything.
+    /// Returns what is due, in order, with what soon would be; nothing where it is not time for anything.
     pub(super) fn take(&mut self, now: Instant) -> Option<Vec<usize>> {
         let is_time = self.groups.iter().any(|group| group.due <= now);
         if !is_time && self.hurried.is_empty() {
@@ -162,14 +162,14 @@ impl Schedule {
         }
     }
 
-    /// How long nothing is due.
+    /// Returns how long nothing is due.
     pub(super) fn wait(&self, now: Instant) -> Duration {
         let waits = self.groups.iter().map(|group| group.due.saturating_duration_since(now));
         waits.min().unwrap_or(Duration::MAX)
     }
 }
 
-/// What tells images from one another: thousands of Applications may have one image by one name.
+/// The identity of an image: thousands of Applications may have one image by one name.
 type Identity<'u> = (&'u str, &'u str, Option<&'u Named>);
 
 fn identity(update: &Update) -> Identity<'_> {

@@ -29,7 +29,7 @@ pub(super) fn update(name: &str) -> Update {
     }
 }
 
-/// What was worked off, round by round.
+/// The work of each reconcile.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<Vec<String>>>>);
 
@@ -41,7 +41,7 @@ impl Log {
 
 struct Fake {
     updates: Vec<Update>,
-    /// What there is besides, once it is looked for.
+    /// The discovered images.
     found: Option<Result<Vec<&'static str>>>,
     log: Log,
     during: fn(&Gate) -> Result<()>,

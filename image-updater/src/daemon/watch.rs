@@ -20,12 +20,12 @@ struct Stamp {
 }
 
 impl Watch {
-    /// What is there counts as seen, so this comes before it is read.
+    /// Starts with the current state as seen, so this must be called before it is read.
     pub(super) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), seen: stamp(path) }
     }
 
-    /// Whether it is another one than it was when this was last asked.
+    /// Returns true if it is another one than it was when this was last asked.
     pub(super) fn has_changed(&mut self) -> bool {
         let now = stamp(&self.path);
         now != std::mem::replace(&mut self.seen, now)

@@ -22,13 +22,13 @@ use crate::deliver::{Delivered, Failed};
 use crate::gate::Gate;
 use crate::work::{Files, Update};
 
-/// How long there is no other round because of what others tell: what they tell in the meantime is one round, too.
+/// Time there is no other round because of what others tell: what they tell in the meantime is one round, too.
 const REST: Duration = Duration::from_millis(500);
 
-/// How many of its own commits a job knows: their pushes are told, too.
+/// Maximum number of of its own commits a job knows: their pushes that are told, too.
 const OWN: usize = 32;
 
-/// What all jobs share.
+/// The state that all jobs share.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// For images that have none of their own.
@@ -53,7 +53,7 @@ pub(super) struct Worker {
     /// Until when what others tell has to wait.
     pub(super) rests_until: Instant,
     pub(super) own: OwnCommits,
-    /// Whether another configuration is to take over.
+    /// Tells whether another configuration is to take over.
     pub(super) retired: Arc<AtomicBool>,
 }
 
@@ -110,7 +110,7 @@ impl Worker {
         }
     }
 
-    /// Whether what others tell has to wait.
+    /// Returns true if what others tell has to wait.
     fn rests(&self) -> bool {
         Instant::now() < self.rests_until
     }
@@ -138,7 +138,7 @@ impl Worker {
         news.is_other || news.is_ground_other || are_files_other
     }
 
-    /// What is due, once it is this job's turn.
+    /// Runs what is due, when it is this job's turn.
     fn work(&mut self, due: Vec<usize>) -> bool {
         let frame = Arc::clone(&self.frame);
         let Some(_turn) = frame.turns.take(&self.gate, || self.pulse.beat(Instant::now())) else {
@@ -161,7 +161,7 @@ impl Worker {
         is_well
     }
 
-    /// What is due with what was found besides, and whether nothing was wrong with that; the latter alone where it
+    /// Returns what is due with what was found besides, and whether nothing was wrong with that; the latter alone where it
     /// cannot be looked for.
     fn look_for_more(&mut self, due: Vec<usize>) -> Result<(Vec<usize>, bool), bool> {
         let (frame, started) = (&self.frame, Instant::now());
@@ -228,7 +228,7 @@ impl OwnCommits {
     }
 }
 
-/// What a job wants to hear of.
+/// Returns what a job wants to hear of.
 fn interest(job: &dyn Job) -> Interest {
     let images: BTreeSet<String> = job.updates().into_iter().filter_map(normal).collect();
     let repositories = job.files().into_iter().filter_map(|files| match files {
@@ -243,10 +243,10 @@ fn normal(update: &Update) -> Option<String> {
     update.image.parse::<Repository>().ok().map(|image| image.to_string())
 }
 
-/// How a round went.
+/// The result of a reconcile.
 struct Outcome {
-    /// Whether nothing failed, not even a single image.
+    /// True if nothing failed, not even a single image.
     is_well: bool,
-    /// Whether it came to its end.
+    /// True if it came to its end.
     is_over: bool,
 }

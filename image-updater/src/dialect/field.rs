@@ -46,7 +46,7 @@ fn descend(node: &Node, start: u32, path: &mut String) {
     }
 }
 
-/// Whether a byte is one of a value's; of one that is empty, the byte where it would be.
+/// Returns true if a byte is one of a value's; of one that is empty, the byte where it would be.
 fn holds(span: Span, start: u32) -> bool {
     span.start == start || (span.start..span.end).contains(&start)
 }

@@ -15,13 +15,13 @@ pub(super) struct LabelSelector {
     /// Labels with their values.
     #[serde(default)]
     pub(super) match_labels: BTreeMap<String, String>,
-    /// What else is asked of labels.
+    /// Additional label requirements.
     #[serde(default)]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(super) match_expressions: Vec<Spanned<Expression>>,
 }
 
-/// What is asked of a label.
+/// A label requirement.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Expression {
@@ -45,7 +45,7 @@ enum Operator {
 }
 
 impl LabelSelector {
-    /// Where it is wrong, and how.
+    /// Returns where it is wrong, and how.
     pub(super) fn fault(&self) -> Option<(u32, &'static str)> {
         self.match_expressions.iter().find_map(|Spanned { value, start }| {
             let wants_values = matches!(value.operator, Operator::In | Operator::NotIn);

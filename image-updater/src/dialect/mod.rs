@@ -28,32 +28,32 @@ use crate::files;
 use crate::work::{Batch, Delivery, Files, Update};
 pub use print::print;
 
-/// What was found in the files of a repository.
+/// The work found in the files of a repository.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// What there is to do.
+    /// The work.
     pub batches: Vec<Batch>,
-    /// What is particular to some registries.
+    /// The settings of single registries.
     pub registries: Vec<Registry>,
-    /// What is wrong: each has left something out.
+    /// The errors: each has excluded something.
     pub faults: Vec<Error>,
-    /// What is not done as it is written, though nothing is wrong.
+    /// Settings that are not supported or have no effect.
     pub warnings: Vec<Error>,
     /// The namespace of Argo CD, where the files are the objects of a cluster, whose Secrets can be read.
     live: Option<String>,
-    /// Who each batch is for, where the batches are of several tenants.
+    /// The tenants of the batches, if there are several.
     tenants: Vec<Tenant>,
-    /// What is particular to the registry of the image that is read, until that is added.
+    /// The registry settings of the current image, until they are added.
     noted: Option<Registry>,
     /// The batches of each place of files.
     by_files: HashMap<Files, Vec<usize>>,
     /// The registries by what they are of.
     by_prefix: HashMap<String, usize>,
-    /// What was said already, where several images have it from one place.
+    /// The notices that were already added, as several images may share one source.
     said: HashSet<String>,
 }
 
-/// Who has a batch: what is particular to registries for some of its images is for no others.
+/// The owner of a batch: its registry settings do not apply to others.
 #[derive(Clone, Debug, Default)]
 struct Tenant {
     registries: Vec<Registry>,
@@ -61,24 +61,24 @@ struct Tenant {
     images: BTreeSet<String>,
 }
 
-/// Where things are read from.
+/// The input files.
 #[derive(Clone, Copy, Debug)]
 struct Input<'i> {
     /// Files with their paths from the root of the repository.
     files: &'i [(String, String)],
-    /// Where these files are.
+    /// The repository of these files.
     home: &'i Files,
 }
 
 /// Objects of another tool.
 struct Dialect {
-    /// What people call the tool.
+    /// The name of the tool.
     name: &'static str,
     /// A file that has none of these texts has none of its objects.
     signs: &'static [&'static str],
-    /// What else it looks at, where there are objects of its own.
+    /// Other signs of files that it reads, if there are objects of its own.
     uses: &'static [&'static str],
-    /// What the API server has to know of its kinds.
+    /// The CRDs of its kinds.
     definitions: &'static [Definition],
     read: fn(Input<'_>, &mut Found),
 }
@@ -115,14 +115,14 @@ fn in_order(first: &Error, second: &Error) -> Ordering {
     position(first).cmp(&position(second))
 }
 
-/// Whether a file may have to do with the objects of any dialect, by its path and text.
+/// Returns true if a file may have to do with the objects of any dialect, by its path and text.
 #[must_use]
 pub fn concerns(path: &str, text: &str) -> bool {
     let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
     tells(path) || DIALECTS.iter().any(|dialect| has(dialect.signs) || has(dialect.uses))
 }
 
-/// Whether a file tells what renders a folder, wherever it is.
+/// Returns true if a file tells what renders a folder, wherever it is.
 pub(crate) fn tells(path: &str) -> bool {
     argocd::TELLING.contains(&path.rsplit('/').next().unwrap_or(path))
 }
@@ -132,13 +132,13 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     DIALECTS.iter().map(|dialect| dialect.name)
 }
 
-/// What the API server has to know of the kinds that are read.
+/// Returns what the API server has to know of the kinds that are read.
 pub(crate) fn definitions() -> impl Iterator<Item = &'static Definition> {
     DIALECTS.iter().flat_map(|dialect| dialect.definitions)
 }
 
 impl Found {
-    /// Whether the files are the objects of a cluster.
+    /// Returns true if the files are the objects of a cluster.
     fn is_live(&self) -> bool {
         self.live.is_some()
     }
@@ -235,7 +235,7 @@ impl Found {
 }
 
 impl Tenant {
-    /// Whether an image goes with those that are there: none is asked for with what is said for others.
+    /// Returns true if an image goes with those that are there: none is asked for with what is said for others.
     fn admits(&self, image: Option<&Repository>, noted: Option<&Registry>) -> bool {
         let is_below = |prefix: &str| image.is_some_and(|image| image.is_below(prefix));
         let is_other = |known: &Registry| is_below(&known.prefix) && Some(known) != noted;
@@ -244,7 +244,7 @@ impl Tenant {
             && !noted.filter(is_new).is_some_and(|it| self.has_below(&it.prefix))
     }
 
-    /// Whether an image is there that settings of this prefix are for.
+    /// Returns true if an image is there that settings of this prefix are for.
     fn has_below(&self, prefix: &str) -> bool {
         let below = format!("{prefix}/");
         let mut after = self.images.range(below.clone()..);

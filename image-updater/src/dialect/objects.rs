@@ -85,12 +85,12 @@ impl Object {
         self.api.split_once('/').unwrap_or(("", &self.api))
     }
 
-    /// Where it begins.
+    /// Returns where it begins.
     pub(super) fn place(&self) -> Location {
         self.at(self.root.span.start)
     }
 
-    /// Where a byte of its file is.
+    /// Returns where a byte of its file is.
     pub(super) fn at(&self, start: u32) -> Location {
         self.text.location(start)
     }
@@ -110,7 +110,7 @@ impl Object {
         }
     }
 
-    /// What is below it by keys.
+    /// Returns what is below it by keys.
     pub(super) fn get(&self, keys: &[&str]) -> Option<&Node> {
         self.root.lookup(keys)
     }
@@ -174,7 +174,7 @@ pub(super) fn nearest<'o, T>(
     }
 }
 
-/// How many folders two paths begin with in common; one more for the same file.
+/// Returns how many folders two paths begin with in common; one more for the same file.
 fn common_folders(first: &str, second: &str) -> usize {
     if first == second {
         return usize::MAX;

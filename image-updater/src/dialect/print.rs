@@ -1,5 +1,5 @@
-//! What was found, in the words of `image-updater.yaml`. Reading it gives the same batches and registries; a comment says
-//! what could not be carried over. Where there are several batches, there is a document for each.
+//! Prints discovered work as `image-updater.yaml`. Reading it gives the same batches and registries; comments name
+//! settings that cannot be expressed. One document for each batch.
 
 use diagnostic::{Error, Result};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the objects of a cluster say of their own state: the parts of `status` that all dialects have, and where the rest is.
+//! The `status` of objects: the parts that all tools share.
 //!
 //! Every field is there that the originals have, so that nothing is lost of what others look at. What is read may be
 //! from a newer controller: fields that are not known are passed over, and gone with the next write.
@@ -16,13 +16,13 @@ pub(crate) use super::flux::status::{
     ImagePolicyStatus, ImageReference, ImageRepositoryStatus, ImageUpdateAutomationStatus, ScanResult,
 };
 
-/// What the API holds a condition's message to, in characters.
+/// Maximum length of a condition's message, in characters.
 pub(crate) const MAX_MESSAGE: usize = 32_768;
 
-/// What a condition's reason looks like.
+/// Pattern of a condition's reason.
 const REASON: &str = "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$";
 
-/// What a condition's type looks like.
+/// Pattern of a condition's type.
 const TYPE: &str = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?\
                     (([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$";
 
@@ -38,7 +38,7 @@ pub(crate) struct Condition {
     #[serde(rename = "type")]
     #[schemars(length(max = 316), extend("pattern" = TYPE))]
     pub(crate) kind: String,
-    /// Whether it is so.
+    /// Tells whether it is so.
     pub(crate) status: Truth,
     /// The generation of the object that it is said of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub(crate) struct Condition {
     pub(crate) message: String,
 }
 
-/// Whether something is so.
+/// Tells whether something is so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum Truth {
     True,

@@ -54,7 +54,7 @@ impl<'f> Sources<'f> {
         Ok(true)
     }
 
-    /// What an entry `[OLD=]NEW[:TAG][@DIGEST]` becomes, if either name is the image's.
+    /// Returns what an entry `[OLD=]NEW[:TAG][@DIGEST]` becomes, if either name is the image's.
     fn override_of(&self, text: &str) -> Option<String> {
         let version = &self.request.version;
         let (old, new) = match text.split_once('=') {
@@ -178,7 +178,7 @@ impl<'f> Sources<'f> {
         self.edits.set(node, text).map(drop).map_err(|error| self.source.error(&error))
     }
 
-    /// What is below a node by keys, through no alias but that of the node itself.
+    /// Returns what is below a node by keys, through no alias but that of the node itself.
     pub(super) fn below(&self, node: &'f Node, keys: &[&str]) -> Result<Option<&'f Node>> {
         let mut node = node;
         for key in keys {
@@ -209,7 +209,7 @@ impl<'f> Found<'f> {
     }
 }
 
-/// Whether `helm --set` makes a text something else than a string: a boolean, null, or an integer without leading zeros.
+/// Returns true if `helm --set` makes a text something else than a string: a boolean, null, or an integer without leading zeros.
 pub(super) fn is_typed_by_helm(text: &str) -> bool {
     let is_integer = text == "0" || (!text.starts_with('0') && text.parse::<i64>().is_ok());
     is_integer || matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "null")

@@ -1,5 +1,5 @@
 //! The variables of a plugin in what overrides an Application's source: `plugin.env`, where paths are names of variables.
-//! What is not there is added, the file included.
+//! Missing entries are added, the file included.
 
 use diagnostic::Result;
 use yamledit::{Content, Path};

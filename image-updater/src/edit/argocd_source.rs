@@ -41,7 +41,7 @@ pub(super) fn only_root<'f>(source: &Source<'_>, file: &'f File<'f>) -> Result<O
     }
 }
 
-/// Whether a file is a kustomization, by the names that Kustomize knows.
+/// Returns true if a file is a kustomization, by the names that Kustomize knows.
 fn is_kustomization(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     matches!(name, "kustomization.yaml" | "kustomization.yml" | "Kustomization")
@@ -163,7 +163,7 @@ mod tests {
         );
     }
 
-    /// What Argo CD Image Updater's users took for the default target, and lost.
+    /// Expected values: what Argo CD Image Updater's users took for the default target, and lost.
     #[test]
     fn a_kustomization_is_no_override() {
         for path in ["kustomization.yaml", "base/kustomization.yml", "a/Kustomization"] {

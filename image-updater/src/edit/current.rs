@@ -23,7 +23,7 @@ pub(crate) struct Standing {
     pub(crate) digest: String,
 }
 
-/// What to ask for to find an image's places, whatever version stands there.
+/// Returns what to ask for to find an image's places, whatever version stands there.
 pub(crate) fn sought(image: &str, with_digest: bool) -> Result<Version> {
     let digest = if with_digest { format!("@{PROBE_DIGEST}") } else { String::new() };
     Version::parse(&format!("{image}:{PROBE_TAG}{digest}"))
@@ -36,10 +36,10 @@ impl Standing {
     }
 }
 
-/// What stands in a file, each once and in the order of the text.
+/// Returns what stands in a file, each once and in the order of the text.
 ///
 /// # Errors
-/// Where the file could not be edited either.
+/// If the file could not be edited either.
 pub(crate) fn current(target: &Target, source: &Source<'_>, request: &Request) -> Result<Vec<Standing>> {
     let mut found = if target.name == FLUX.name {
         let Some(policy) = &request.policy else { return Ok(Vec::new()) };
@@ -135,7 +135,7 @@ fn compare<'f>(old: Option<&'f Node>, new: &'f Node, pairs: &mut Vec<(&'f str, &
     }
 }
 
-/// What stands as `tag` or `tag@digest`.
+/// Returns what stands as `tag` or `tag@digest`.
 fn of_tag(text: &str) -> Standing {
     let (tag, digest) = text.split_once('@').unwrap_or((text, ""));
     Standing { tag: tag.to_owned(), digest: digest.to_owned() }

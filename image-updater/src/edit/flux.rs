@@ -27,7 +27,7 @@ fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
     }
 }
 
-/// What stands where the markers of a policy are.
+/// Returns the values at the markers of a policy.
 pub(super) fn values_of(source: &Source<'_>, policy: &Policy) -> Vec<(Part, String)> {
     let own = marked(source).into_iter().filter(|(marker, _)| marker.policy == *policy);
     own.map(|(marker, text)| (marker.part, text)).collect()
@@ -52,7 +52,7 @@ pub(crate) fn policies_of(source: &Source<'_>, version: &Version) -> Vec<Policy>
     marked(source).into_iter().filter(shows).map(|(marker, _)| marker.policy).collect()
 }
 
-/// What is to stand where a marker is.
+/// Returns the value to write at a marker.
 fn wanted(part: Part, version: &Version, written: &str) -> Result<String> {
     Ok(match part {
         Part::Reference => version.reference(written),

@@ -80,7 +80,7 @@ fn nest(entries: &mut Vec<(String, Content)>, keys: &[&str], value: &str) {
     }
 }
 
-/// What is to stand at each path, given what stands there.
+/// Returns what is to stand at each path, given what stands there.
 pub(super) fn values<'f, 'r>(
     request: &'r Request,
     written: impl Fn(&Path) -> Result<&'f str>,

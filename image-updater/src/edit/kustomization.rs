@@ -113,7 +113,7 @@ impl<'f> Images<'f> {
         })
     }
 
-    /// Whether an entry is of the image: by what manifests call it where that is known, or by either of its names.
+    /// Returns whether an entry is of the image: by what manifests call it where that is known, or by either of its names.
     fn is_of_image(&self, entry: &'f Node) -> Result<bool> {
         let (name, new_name) = (self.name(entry, "name")?, self.name(entry, "newName")?);
         Ok(match &self.request.image_name {

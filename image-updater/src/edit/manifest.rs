@@ -15,7 +15,7 @@ pub(super) const TARGET: Target =
 
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
-/// How many images a message names instead of the one that no container has.
+/// Maximum number of images a message names instead of the one that no container has.
 const OFFERED: usize = 6;
 
 fn edit(source: &Source<'_>, request: &Request) -> Result<Outcome> {
@@ -50,7 +50,7 @@ struct Image<'f> {
     value: &'f Node,
     /// The alias by which the container has it, or the container that merges it in, if it is not its own.
     alias: Option<&'f Node>,
-    /// Where a key above it is that its mapping has twice.
+    /// The offset of an enclosing key that is duplicated.
     doubled: Option<u32>,
 }
 
@@ -79,7 +79,7 @@ struct Containers<'f> {
     images: Vec<Image<'f>>,
     /// The lists that were looked at by way of an alias.
     shared: HashSet<*const Node>,
-    /// Where the keys are that a mapping has twice.
+    /// The offsets of duplicate keys.
     doubled: HashSet<u32>,
 }
 

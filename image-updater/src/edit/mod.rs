@@ -39,20 +39,20 @@ pub(crate) struct Version {
     digest: Option<String>,
 }
 
-/// What is asked of a file.
+/// A requested edit of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) version: Version,
     pub(crate) paths: Paths,
-    /// Whose markers count, for Flux.
+    /// The policy whose markers are edited, for Flux.
     pub(crate) policy: Option<Policy>,
-    /// What manifests call the image, where that is another name, for the images of Kustomize.
+    /// The name of the image in manifests, if different, for Kustomize.
     pub(crate) image_name: Option<String>,
-    /// Whether the file was named: then one without a place for the image gets it, or is an error.
+    /// True if the file was named: then one without a place for the image gets it, or is an error.
     pub(crate) insists: bool,
 }
 
-/// Where a version's parts stand in values.
+/// The paths of a version's parts in values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     pub(crate) tag: Option<Path>,
@@ -81,14 +81,14 @@ pub(crate) struct Target {
     /// As it is typed.
     pub(crate) name: &'static str,
     pub(crate) options: Options,
-    /// Whether it may be told what manifests call the image.
+    /// True if it may be told what manifests call the image.
     pub(crate) renames: bool,
-    /// Whether a file that is not there is as good as an empty one.
+    /// True if a file that is not there is as good as an empty one.
     pub(crate) creates_file: bool,
     pub(crate) edit: fn(&Source<'_>, &Request) -> Result<Outcome>,
 }
 
-/// What an edit of a file comes to.
+/// The result of an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The image has no place in the file.
@@ -131,7 +131,7 @@ impl Version {
     /// Reads `NAME:TAG[@DIGEST]`.
     ///
     /// # Errors
-    /// When it names no tag, or a registry could have no such image.
+    /// If it names no tag, or a registry could have no such image.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let reference: Reference = text.parse().map_err(|error: Error| {
             let refusal = Error::invalid(error.message());
@@ -152,7 +152,7 @@ impl Version {
         })
     }
 
-    /// Where it comes from.
+    /// Returns where it comes from.
     pub(crate) fn repository(&self) -> &Repository {
         &self.repository
     }
@@ -162,7 +162,7 @@ impl Version {
         Standing { tag: self.tag.clone(), digest: self.digest.clone().unwrap_or_default() }
     }
 
-    /// Whether a name is this image's, however it is spelled.
+    /// Returns true if a name is this image's, however it is spelled.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         name == self.name || name.parse::<Repository>().is_ok_and(|repository| repository == self.repository)
     }
@@ -191,14 +191,14 @@ impl Version {
     }
 }
 
-/// Whether two names are of one image, however they are spelled.
+/// Returns true if two names are of one image, however they are spelled.
 fn is_same_name(first: &str, second: &str) -> bool {
     let parsed = |name: &str| name.parse::<Repository>().ok();
     first == second || parsed(first).is_some_and(|repository| parsed(second) == Some(repository))
 }
 
 impl Paths {
-    /// How many there are.
+    /// Returns how many there are.
     pub(crate) fn count(&self) -> usize {
         let Self { tag, name, registry, spec, digest } = self;
         [tag, name, registry, spec, digest].iter().filter(|path| path.is_some()).count()

@@ -1,4 +1,4 @@
-//! What must hold of every file, over files put together at random from what people write.
+//! Properties of edits over random files.
 //!
 //! A file is some lines that hold nothing of the image, the place of the image in one of many styles, and more such
 //! lines; with either line end, with or without a byte order mark and an end of the last line. The place's bytes are
@@ -242,7 +242,7 @@ proptest! {
         check(target("kustomization"), &built, &request, &new);
     }
 
-    /// What is added stands at its place, every other byte is as it was, and a second run adds nothing.
+    /// Expected values: what is added stands at its place, every other byte is as it was, and a second run adds nothing.
     #[test]
     fn an_added_entry_is_all_that_changes(shape in shape(), new in tag()) {
         let places = [("images:\n  - name: b\n    newTag: v1 # @\n", ""), ("x: @\n", "")];

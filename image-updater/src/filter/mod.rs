@@ -1,4 +1,4 @@
-//! What lets a tag count before any order: each filter is a step of its own, and says why it drops a tag.
+//! Filters that admit tags before ordering: each is one step and explains why it drops a tag.
 //!
 //! By name: [`names::Allow`], [`names::Ignore`], [`pattern::Pattern`]. By what the registry says: [`Filters::platforms`]
 //! and [`Filters::age`], which are asked late, as each answer costs a request.
@@ -30,11 +30,11 @@ pub(crate) enum Refusal {
 pub struct Gap {
     /// The tag.
     pub tag: String,
-    /// What is not known of it.
+    /// The missing data.
     pub lacks: Lack,
 }
 
-/// What is not known of a tag.
+/// The missing data of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lack {
     /// When it was made.
@@ -86,7 +86,7 @@ impl Filters {
         self.pattern.as_ref().map_or(Ok(Cow::Borrowed(tag)), |pattern| pattern.value(tag))
     }
 
-    /// What of the current tag is compared with candidates. That it would be dropped does not matter: what runs, runs.
+    /// Returns what of the current tag is compared with candidates. That it would be dropped does not matter: what runs, runs.
     pub(crate) fn value_of_current<'t>(&self, tag: &'t str) -> Option<Cow<'t, str>> {
         let Some(pattern) = &self.pattern else { return Some(Cow::Borrowed(tag)) };
         pattern.value(tag).ok().or_else(|| (!pattern.extracts()).then_some(Cow::Borrowed(tag)))
@@ -109,7 +109,7 @@ impl Filters {
             .then(|| format!("the current tag `{tag}` stays, as only {updatable} may be updated")))
     }
 
-    /// Whether when a tag was made is asked for.
+    /// Returns true if when a tag was made is asked for.
     pub(crate) fn wants_age(&self) -> bool {
         self.min_age.is_some()
     }

@@ -16,7 +16,7 @@ pub(super) struct Allow(Option<Regex>);
 #[derive(Debug)]
 pub(super) struct Ignore(Vec<Pattern>);
 
-/// What tags match: a glob as a whole, or an expression somewhere.
+/// A pattern for tags: a glob that matches as a whole, or an expression that matches anywhere.
 #[derive(Debug)]
 pub(super) enum Pattern {
     Glob(String),

@@ -31,7 +31,7 @@ impl Pattern {
         Ok(Some(Self { text: text.to_owned(), expression: compile(text)?, extract }))
     }
 
-    /// What of a tag is put in order.
+    /// Returns what of a tag is put in order.
     pub(super) fn value<'t>(&self, tag: &'t str) -> Result<Cow<'t, str>, Refusal> {
         let refuse = || Refusal::dropped("filter-tags", format!("does not match the filter `{}`", self.text));
         let Some(template) = &self.extract else {

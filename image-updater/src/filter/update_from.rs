@@ -32,7 +32,7 @@ impl Updatable {
         !self.rules.is_empty()
     }
 
-    /// Whether a tag may be updated; its value is what of it is put in order, where it has that.
+    /// Returns true if a tag may be updated; its value is what of it is put in order, where it has that.
     pub(super) fn has(&self, tag: &str, value: Option<&str>) -> bool {
         let version = value.and_then(|value| policy::version(value, self.keeps_suffix));
         self.rules.iter().any(|rule| match rule {

@@ -1,4 +1,4 @@
-//! Where a repository is: in the address that git uses, out host, path, and which forge that is.
+//! Parses the URL of a repository on a forge. Input: the URL that git uses. Output: host, path, and forge.
 
 use diagnostic::{Error, ErrorKind, Result};
 use reqwest::Url;
@@ -20,7 +20,7 @@ impl Address {
     /// Reads what git takes: `https://host/path.git`, `ssh://git@host:22/path.git`, `git@host:path.git`.
     ///
     /// # Errors
-    /// Where it is none of them.
+    /// If it is none of them.
     pub fn parse(text: &str) -> Result<Self> {
         Self::read(text).ok_or_else(|| {
             // The address may hold a password, so it is not shown.
@@ -72,7 +72,7 @@ impl Address {
         &self.host
     }
 
-    /// Whether two name one repository, whichever way git goes to it. Forges take names in any case, and only the web has
+    /// Returns true if two name one repository, whichever way git goes to it. Forges take names in any case, and only the web has
     /// a port that is known.
     fn is_same(&self, other: &Self) -> bool {
         let port = |address: &Self| address.host.rsplit_once(':').map(|(_, port)| port.to_owned());
@@ -89,12 +89,12 @@ impl Address {
         &self.path
     }
 
-    /// Whether git itself goes without TLS.
+    /// Returns true if git itself goes without TLS.
     pub(super) fn is_plain(&self) -> bool {
         self.scheme == "http"
     }
 
-    /// Where people look at it.
+    /// Returns where people look at it.
     #[must_use]
     pub fn web(&self) -> String {
         format!("{}://{}/{}", self.scheme, self.host, self.path)
@@ -110,7 +110,7 @@ impl Address {
     }
 }
 
-/// Whether two addresses name one repository, which is so for none that is not on a forge.
+/// Returns true if two addresses name one repository, which is so for none that is not on a forge.
 pub(crate) fn is_same_repository(one: &str, other: &str) -> bool {
     match (Address::read(one), Address::read(other)) {
         (Some(one), Some(other)) => one.is_same(&other),

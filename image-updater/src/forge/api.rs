@@ -25,7 +25,7 @@ const MAX_ANSWER: u64 = 32 << 20;
 /// An error says what is wrong in some lines.
 const MAX_REFUSAL: u64 = 64 << 10;
 
-/// How much of what a forge says of an error is passed on.
+/// Maximum amount of what a forge says of an error is passed on.
 const MAX_REASON: usize = 300;
 
 /// Forges answer within a second, or are out of order.
@@ -54,7 +54,7 @@ pub(super) struct Call<'a> {
     doing: &'a str,
 }
 
-/// What forges say of errors, in the words of any of them.
+/// An error response of a forge.
 #[derive(Deserialize)]
 struct Refusal {
     message: Option<Value>,
@@ -130,7 +130,7 @@ impl Api {
     /// Asks, and reads the answer.
     ///
     /// # Errors
-    /// Where there is no answer of this type.
+    /// If there is no answer of this type.
     pub(super) fn ask<T: DeserializeOwned>(&self, call: Call<'_>) -> Result<T> {
         let doing = format!("{} cannot {}", self.forge.name(), call.doing);
         let response = self.exchange(call, &doing)?;
@@ -152,7 +152,7 @@ impl Api {
     /// Asks where the answer does not matter.
     ///
     /// # Errors
-    /// Where the forge says no.
+    /// If the forge says no.
     pub(super) fn tell(&self, call: Call<'_>) -> Result<()> {
         self.ask::<serde::de::IgnoredAny>(call).map(drop)
     }
@@ -252,7 +252,7 @@ impl Api {
     }
 }
 
-/// How long to wait, by either of the ways in which forges say it.
+/// Returns how long to wait, by either of the ways in which forges say it.
 fn wait(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &HeaderName| headers.get(name)?.to_str().ok()?.trim().parse::<u64>().ok();
     if let Some(seconds) = number(&RETRY_AFTER) {

@@ -39,7 +39,7 @@ pub struct App {
 /// A token of an App.
 #[derive(Clone, Debug)]
 pub struct AppToken {
-    /// What git and the API are shown.
+    /// The token for git and the API.
     pub token: Secret<String>,
     /// When it is of no more use.
     pub expires: Timestamp,
@@ -55,7 +55,7 @@ impl App {
     /// Takes the number or client id of an App, the number of its installation, and its key in PEM.
     ///
     /// # Errors
-    /// Where the key is none of RSA, which GitHub makes for Apps. The error does not show it.
+    /// If the key is none of RSA, which GitHub makes for Apps. The error does not show it.
     pub fn new(id: &str, installation: u64, key: &Secret<String>) -> Result<Self> {
         let wrong = || {
             Error::new(ErrorKind::Invalid, format!("the private key of the GitHub App `{id}` cannot be used"))
@@ -72,7 +72,7 @@ impl App {
     /// Asks for a token, at a time by the caller's clock. Of the settings the token does not matter.
     ///
     /// # Errors
-    /// Where GitHub does not know the App or its installation.
+    /// If GitHub does not know the App or its installation.
     pub fn token(&self, repository: &str, settings: &Settings, now: Timestamp) -> Result<AppToken> {
         let address = Address::parse(repository)?;
         let base = base(&github::GitHub, &address, settings.api.as_deref())?;

@@ -1,4 +1,5 @@
-//! What a request says. In: a tera template and the changes. Out: Markdown of a length that forges take.
+//! Renders the text of a request. Input: a tera template and the changes. Output: Markdown of a length that forges
+//! accept.
 //!
 //! Whatever a template prints is escaped for Markdown, unless it passes one of the filters `code` and `link`, or is
 //! called `safe`. A template finds `name`, `changes` and `omitted`, how many changes are left out for want of room; a
@@ -25,7 +26,7 @@ const MAX_BODY: usize = 60_000;
 /// A reason is a sentence. One that lists a thousand tags is cut.
 const MAX_REASON: usize = 1000;
 
-/// How much of a digest is shown: as much as git shows of a hash where there are many.
+/// Maximum amount of a digest is shown: as much as git shows of a hash where there are many.
 const SHORT_DIGEST: usize = 12;
 
 /// A template for what requests say.
@@ -78,7 +79,7 @@ impl BodyTemplate {
     /// Takes a template that stands in a file of this name, and tries it.
     ///
     /// # Errors
-    /// Where it is no template, or asks for what is not there.
+    /// If it is no template, or asks for what is not there.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let mut tera = Tera::new();
         // Markdown is escaped whatever the name of the file ends with.
@@ -106,7 +107,7 @@ impl BodyTemplate {
     /// Says what is changed, with as many of the changes as there is room for.
     ///
     /// # Errors
-    /// Where the template cannot be executed with these, or is too long without any.
+    /// If the template cannot be executed with these, or is too long without any.
     pub fn render(&self, name: &str, changes: &[Change]) -> Result<String> {
         let mut shown = changes.len();
         loop {
@@ -217,7 +218,7 @@ mod tests {
         BodyTemplate::parse("body.md", DEFAULT_BODY).unwrap()
     }
 
-    /// What a person wants to see: old and new side by side, a link to what is between them, and why.
+    /// Expected values: what a person wants to see: old and new side by side, a link to what is between them, and why.
     #[test]
     fn the_default_is_a_table_and_the_reasons() {
         let mut first = change("ghcr.io/org/app", "1.0", "1.1");
@@ -327,7 +328,7 @@ mod tests {
         "\u{2028}",
     ];
 
-    /// What a reader of Markdown finds in a body, by the events of another parser.
+    /// Returns what a reader of Markdown finds in a body, by the events of another parser.
     fn read(body: &str) -> (usize, Vec<String>, String, bool) {
         let (mut rows, mut codes, mut text, mut more) = (0, Vec::new(), String::new(), false);
         for event in Parser::new_ext(body, pulldown_cmark::Options::ENABLE_TABLES) {

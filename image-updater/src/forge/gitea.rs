@@ -15,7 +15,7 @@ const PAGE: usize = 50;
 /// A thousand requests of one repository: enough to find ours among, which are the newest.
 const MAX_PAGES: usize = 20;
 
-/// What labels look like that are made because nobody has made them.
+/// The colour of labels that we create.
 const COLOUR: &str = "#ededed";
 
 /// codeberg.org, gitea.com and hosts that run the same.

@@ -35,7 +35,7 @@ struct PullRequest {
     merged_at: Option<String>,
     #[serde(default)]
     draft: bool,
-    /// Who has asked for it and how, or nothing.
+    /// The auto-merge settings, if enabled.
     auto_merge: Option<IgnoredAny>,
     #[serde(default)]
     labels: Vec<Label>,

@@ -1,5 +1,5 @@
-//! Where the source of an image is. In: the labels `org.opencontainers.image.source` and `.revision` of the versions.
-//! Out: addresses on the web. Anybody who makes an image chooses its labels, so they are read, not repeated.
+//! Links to the source of an image. Input: the labels `org.opencontainers.image.source` and `.revision` of the
+//! versions. Output: URLs. Labels are untrusted, so they are parsed, not copied.
 
 use super::Address;
 use crate::change::{Change, Version};
@@ -10,14 +10,14 @@ const REVISION: &str = "org.opencontainers.image.revision";
 /// A revision is a hash or the name of a tag.
 const MAX_REVISION: usize = 100;
 
-/// What can be linked for a change.
+/// The links for a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Links {
     /// The repository of the new version.
     pub(super) source: Option<String>,
     /// The new revision there.
     pub(super) commit: Option<String>,
-    /// What is between the old and the new revision.
+    /// The comparison of the old and the new revision.
     pub(super) compare: Option<String>,
 }
 

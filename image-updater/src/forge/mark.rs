@@ -1,11 +1,11 @@
-//! What we write at the end of a request's text and people do not see: which target it is for and which changes it is
-//! about. By it a later run knows a request that it has replaced, or that a person has closed.
+//! A hidden mark at the end of a request's text: its target and changes. A later run recognizes a request that it
+//! replaces, or that a person closed.
 
 const START: &str = "<!-- image-updater: ";
 const END: &str = " -->";
 const SUPERSEDED: &str = "superseded";
 
-/// What a mark says.
+/// The content of a mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The key of the target.

@@ -48,80 +48,80 @@ pub trait Forge: Debug + Sync {
     /// Hosts that are known to be one.
     fn hosts(&self) -> &'static [&'static str];
 
-    /// What the name of a host begins with where somebody runs one.
+    /// Returns what the name of a host begins with where somebody runs one.
     fn words(&self) -> &'static [&'static str];
 
-    /// Where the API of a host is.
+    /// Returns where the API of a host is.
     fn api(&self, host: &str) -> String;
 
-    /// What a request carries: the token, and which version of the API it means.
+    /// Returns what a request carries: the token, and which version of the API it means.
     fn headers(&self, token: &str) -> Vec<(&'static str, String)>;
 
-    /// Whether an answer says that there is such a request already.
+    /// Returns true if an answer says that there is such a request already.
     fn says_duplicate(&self, status: StatusCode, body: &[u8]) -> bool;
 
-    /// What a title begins with that makes a request a draft, where the API has no other way.
+    /// Returns what a title begins with that makes a request a draft, where the API has no other way.
     fn draft_mark(&self) -> Option<&'static str>;
 
-    /// How a text refers to a request.
+    /// Returns how a text refers to a request.
     fn reference(&self, number: u64) -> String;
 
-    /// Where two revisions of a repository are compared, and where one is shown.
+    /// Returns where two revisions of a repository are compared, and where one is shown.
     fn compare(&self, web: &str, old: &str, new: &str) -> String;
 
-    /// Where a revision of a repository is shown.
+    /// Returns where a revision of a repository is shown.
     fn commit(&self, web: &str, revision: &str) -> String;
 
     /// The open request from one branch into another, or else the last one that was closed.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// If the forge does not say.
     fn find(&self, at: &Repository<'_>, head: &str, base: &str) -> Result<Option<Request>>;
 
     /// The open requests into a branch, as many as are read.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// If the forge does not say.
     fn list(&self, at: &Repository<'_>, base: &str) -> Result<Vec<Request>>;
 
     /// Opens a request.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// If the forge refuses.
     fn create(&self, at: &Repository<'_>, new: &NewRequest<'_>) -> Result<Request>;
 
     /// Changes what a request says.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// If the forge refuses.
     fn update(&self, at: &Repository<'_>, number: u64, update: &Update<'_>) -> Result<()>;
 
     /// Gives a request more labels.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// If the forge refuses.
     fn label(&self, at: &Repository<'_>, number: u64, labels: &[&str]) -> Result<()>;
 
     /// Asks people to look at a request.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// If the forge refuses.
     fn ask_reviewers(&self, at: &Repository<'_>, number: u64, reviewers: &[String]) -> Result<()>;
 
     /// Has a request merged as soon as its checks allow it.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// If the forge refuses.
     fn merge_when_ready(&self, at: &Repository<'_>, request: &Request, method: MergeMethod) -> Result<()>;
 
     /// Writes a comment.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// If the forge refuses.
     fn comment(&self, at: &Repository<'_>, number: u64, text: &str) -> Result<()>;
 }
 
-/// How a request is merged.
+/// The merge method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeMethod {
     /// By a commit with two parents.
@@ -143,31 +143,31 @@ pub struct Repository<'a> {
 /// A request as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// What people know it by.
+    /// The number.
     pub number: u64,
-    /// What the API knows it by besides.
+    /// The id in the API.
     pub id: String,
-    /// Where people look at it.
+    /// The URL.
     pub url: String,
     /// Its title, with a mark where it is a draft.
     pub title: String,
-    /// What it says.
+    /// The text.
     pub body: String,
     /// Its labels.
     pub labels: Vec<String>,
     /// The branch it is from.
     pub head: String,
-    /// Whether that is a branch of the same repository.
+    /// True if that is a branch of the same repository.
     pub is_own_branch: bool,
-    /// Whether it is a draft, where the API says so besides the title.
+    /// True if it is a draft, where the API says so besides the title.
     pub draft: bool,
-    /// Whether it will be merged when its checks allow it, where the API says so.
+    /// True if it will be merged when its checks allow it, where the API says so.
     pub auto_merge: Option<bool>,
-    /// Whether it waits for somebody.
+    /// Tells whether it waits for somebody.
     pub state: State,
 }
 
-/// What became of a request.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// It waits.
@@ -188,13 +188,13 @@ pub struct NewRequest<'a> {
     pub base: &'a str,
     /// Its title, with a mark where that makes it a draft.
     pub title: &'a str,
-    /// What it says.
+    /// The text.
     pub body: &'a str,
-    /// Whether it is a draft.
+    /// True if it is a draft.
     pub draft: bool,
 }
 
-/// What is to be other in a request.
+/// The changes of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Update<'a> {
     /// Another title.
@@ -205,14 +205,14 @@ pub struct Update<'a> {
     pub close: bool,
 }
 
-/// Where and as whom a forge is asked.
+/// The access to a forge.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Which forge it is, by name in any case, where its host does not say.
     pub forge: Option<String>,
-    /// Where its API is, where that is not as usual.
+    /// The URL of its API, if not the default.
     pub api: Option<String>,
-    /// What it is shown.
+    /// The token.
     pub token: Secret<String>,
     /// Authorities in PEM to trust beside the machine's.
     pub certificates: Option<Vec<u8>>,
@@ -230,7 +230,7 @@ impl Client {
     /// Finds out which forge a repository is on and where its API is. Nothing is asked yet.
     ///
     /// # Errors
-    /// Where that is not clear, or the token would go over the network without TLS though nobody said so.
+    /// If that is not clear, or the token would go over the network without TLS though nobody said so.
     pub fn new(repository: &str, settings: &Settings) -> Result<Self> {
         let address = Address::parse(repository)?;
         let forge = forge(&address, settings.forge.as_deref())?;

@@ -1,5 +1,5 @@
-//! What is done for a proposal, for all forges alike. In: what a request is to say. Out: what was done, of which nothing
-//! is written that is there already.
+//! Opens or updates a request, for all forges. Input: the wanted request. Output: what was done; nothing is written
+//! that is up to date.
 
 use diagnostic::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use super::mark::Mark;
 use super::{Client, MergeMethod, NewRequest, Request, State, Update};
 
-/// What forges take for the name of a label.
+/// Maximum length of a label's name.
 const MAX_LABEL: usize = 255;
 
-/// What a title begins with that makes a request a draft, in all the ways in which people write it.
+/// Title prefixes that mark a request as a draft.
 const DRAFT_MARKS: &[&str] = &["draft:", "[draft]", "(draft)", "wip:", "[wip]"];
 
 /// A request as it is to be.
@@ -22,40 +22,40 @@ pub struct Proposal<'a> {
     pub base: &'a str,
     /// The title, on one line.
     pub title: &'a str,
-    /// What it says.
+    /// The text.
     pub body: &'a str,
-    /// What [`target_key`](crate::message::target_key) gives: requests of one target replace each other.
+    /// The key of [`target_key`](crate::message::target_key): requests of one target replace each other.
     pub target: &'a str,
-    /// What [`fingerprint`](crate::message::fingerprint) gives for the changes.
+    /// The [`fingerprint`](crate::message::fingerprint) of the changes.
     pub changes: &'a str,
     /// Labels to have. Others that it has, stay.
     pub labels: &'a [String],
-    /// Who is asked for a review when it is opened; `organisation/team` is a team.
+    /// The reviewers to request when it is opened; `organisation/team` is a team.
     pub reviewers: &'a [String],
-    /// Whether it is opened as a draft. Whether it stays one, people decide.
+    /// True if it is opened as a draft. Whether it stays one, people decide.
     pub draft: bool,
-    /// Whether it is merged when its checks allow it, and how. A draft is not.
+    /// Tells whether it is merged when its checks allow it, and how. A draft is not.
     pub auto_merge: Option<MergeMethod>,
-    /// Whether older requests of the target, from other branches, are closed.
+    /// True if older requests of the target, from other branches, are closed.
     pub supersede: bool,
 }
 
-/// What was done.
+/// The result.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What became of the request.
+    /// The action on the request.
     pub action: Action,
     /// Its number.
     pub number: u64,
-    /// Where people look at it.
+    /// The URL.
     pub url: String,
     /// The numbers of those that were closed for it.
     pub superseded: Vec<u64>,
-    /// What was not done though the request is there: labels, reviewers, merging, closing.
+    /// Errors of labels, reviewers, merging or closing, although the request exists.
     pub warnings: Vec<Error>,
 }
 
-/// What became of a request.
+/// The action on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// It was opened.
@@ -81,7 +81,7 @@ impl Action {
     }
 }
 
-/// How a proposal stands before anything is pushed for it.
+/// The state of a proposal before anything is pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// There is no request.
@@ -93,10 +93,10 @@ pub enum Standing {
 }
 
 impl Client {
-    /// How changes of a target stand. Only reads.
+    /// Returns how changes of a target stand. Only reads.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// If the forge does not say.
     pub fn standing(&self, head: &str, base: &str, target: &str, changes: &str) -> Result<Standing> {
         let Some(request) = self.forge.find(&self.repository(), head, base)? else {
             return Ok(Standing::Absent);
@@ -112,7 +112,7 @@ impl Client {
     /// Has an open request say what is proposed.
     ///
     /// # Errors
-    /// Where it cannot be opened or changed. What is less than that is a warning of the outcome.
+    /// If it cannot be opened or changed. What is less than that is a warning of the outcome.
     pub fn propose(&self, proposal: &Proposal<'_>) -> Result<Outcome> {
         check(proposal)?;
         let mark = Mark::new(proposal.target, proposal.changes);
@@ -189,7 +189,7 @@ impl Client {
         Ok((request, Action::Updated))
     }
 
-    /// What a request has besides its text.
+    /// Sets the labels, reviewers and merging of a request.
     fn complete(&self, request: &Request, proposal: &Proposal<'_>, outcome: &mut Outcome) {
         let at = self.repository();
         let wanted: BTreeSet<&str> = proposal.labels.iter().map(|label| label.trim()).collect();
@@ -213,7 +213,7 @@ impl Client {
         outcome.warnings.extend(done.into_iter().filter_map(Result::err));
     }
 
-    /// Whether a request is to be told again to be merged. GitLab refuses that until it has looked at a new request, so
+    /// Returns true if a request is to be told again to be merged. GitLab refuses that until it has looked at a new request, so
     /// that a later run does it; a forge that does not say whether it was told is told once for each change.
     fn lacks_merging(&self, request: &Request, action: Action) -> bool {
         let marked = self.forge.draft_mark().is_some() && !split_draft_mark(&request.title).0.is_empty();
@@ -271,7 +271,7 @@ fn check(proposal: &Proposal<'_>) -> Result<()> {
     }
 }
 
-/// What makes a title a draft's, and the rest of it.
+/// Returns what makes a title a draft's, and the rest of it.
 fn split_draft_mark(title: &str) -> (&str, &str) {
     for mark in DRAFT_MARKS {
         let begins = title.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark));

@@ -1,5 +1,4 @@
-//! What the APIs of GitHub and Gitea have in common: pull requests below a repository, which are issues too, and labels
-//! and comments belong to those.
+//! The common part of the GitHub and Gitea APIs: pull requests are also issues, which have the labels and comments.
 
 use diagnostic::Result;
 use reqwest::Method;

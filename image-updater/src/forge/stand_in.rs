@@ -32,7 +32,7 @@ pub(super) struct Pull {
     pub(super) comments: Vec<String>,
 }
 
-/// What was asked.
+/// The recorded requests.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) method: String,
@@ -86,7 +86,7 @@ impl StandIn {
         Self { address, shared, thread: Some(thread) }
     }
 
-    /// Where its API is.
+    /// Returns where its API is.
     pub(super) fn api(&self) -> String {
         format!("http://{}/api", self.address)
     }
@@ -118,12 +118,12 @@ impl StandIn {
         change(self.shared.pulls.lock().unwrap().iter_mut().find(|pull| pull.number == number).unwrap());
     }
 
-    /// What it was asked since it was last asked this.
+    /// Returns what it was asked since it was last asked this.
     pub(super) fn asked(&self) -> Vec<Asked> {
         std::mem::take(&mut *self.shared.asked.lock().unwrap())
     }
 
-    /// What was written since, as method and path.
+    /// Returns what was written since, as method and path.
     pub(super) fn writes(&self) -> Vec<String> {
         let asked = self.asked();
         let writes = asked.iter().filter(|asked| asked.method != "GET");
@@ -215,7 +215,7 @@ impl Shared {
         }
     }
 
-    /// What is not of the repository.
+    /// Returns what is not of the repository.
     fn beside(&self, asked: &Asked) -> Answer {
         match (self.kind, asked.path.as_str()) {
             (Kind::GitHub, "/api/graphql") => {

@@ -66,7 +66,7 @@ impl Server {
         Client::new(Options { registries: vec![settings], retry, cache, ..Options::default() })
     }
 
-    /// What was asked since it was last asked this, without the address of the repository.
+    /// Returns what was asked since it was last asked this, without the address of the repository.
     fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.shared.asked))
     }
@@ -183,7 +183,7 @@ fn the_registry_is_asked_about_the_best_candidates_until_one_suits() {
     assert!(server.asked().is_empty());
 }
 
-/// What runs and did suit is not asked about again, nor is what has to wait; who shall have it is told what it is now.
+/// Expected values: what runs and did suit is not asked about again, nor is what has to wait; who shall have it is told what it is now.
 #[test]
 fn a_round_in_which_nothing_happens_costs_the_list() {
     let server = Server::start([

@@ -11,7 +11,7 @@ use super::{Subject, data, template};
 /// A ref of 255 bytes, which is the most that forges and file systems take, less `refs/heads/`.
 const MAX_BRANCH: usize = 244;
 
-/// How much of a name that is too long is of its hash, with a hyphen before.
+/// Maximum amount of a name that is too long is of its hash, with a hyphen before.
 const HASH: usize = 16;
 
 /// The template of a branch's name.
@@ -32,7 +32,7 @@ impl BranchTemplate {
     /// Takes a template that stands in a file or field of this name.
     ///
     /// # Errors
-    /// Where it is no template, asks for what is not there, or makes a name that git refuses.
+    /// If it is no template, asks for what is not there, or makes a name that git refuses.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let template = Self { name: name.to_owned(), text: text.to_owned() };
         let (changes, values) = ([template::example()], BTreeMap::new());
@@ -44,7 +44,7 @@ impl BranchTemplate {
     /// Makes the name. One that is too long is cut and ends with a hash of the whole, so that two never are one.
     ///
     /// # Errors
-    /// Where the template cannot be executed with these changes, or makes a name that git refuses.
+    /// If the template cannot be executed with these changes, or makes a name that git refuses.
     pub fn render(&self, subject: &Subject<'_>, target_key: &str) -> Result<String> {
         let hint = "a branch has `.AppName`, `.AppNamespace`, `.Images`, `.SHA256` and `.TargetKey`";
         let name = template::execute(&self.name, &self.text, data::of_branch(subject, target_key), hint)?;
@@ -113,7 +113,7 @@ mod tests {
         Change { image: image.to_owned(), old, new, ..template::example() }
     }
 
-    /// What Argo CD Image Updater's tests expect of these templates; the hash is that of `foo/bar-1.0-1.1,`.
+    /// Expected values: what Argo CD Image Updater's tests expect of these templates; the hash is that of `foo/bar-1.0-1.1,`.
     #[test]
     fn templates_of_argo_cd_image_updater_run() {
         let changes = [change("foo/bar", "1.0", "1.1"), change("quay.io/bar/baz", "2.0", "2.1")];

@@ -30,7 +30,7 @@ struct Changed {
 #[derive(Debug)]
 struct ObjectChanges(Vec<(ObjectId, Value)>);
 
-/// What Flux's templates find in `.Changed`.
+/// Returns what Flux's templates find in `.Changed`.
 pub(super) fn value(changes: &[Change]) -> Value {
     let edits: Vec<&Edit> = changes.iter().flat_map(|change| &change.edits).collect();
     let mut files: BTreeMap<&str, Vec<&Edit>> = BTreeMap::new();

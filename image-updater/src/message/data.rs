@@ -1,8 +1,7 @@
-//! What templates find: the variables that Argo CD Image Updater and Flux document, side by side in one struct, so that
-//! templates of either run unchanged.
+//! The data of templates: the variables that Argo CD Image Updater and Flux document, so that templates of either
+//! work unchanged.
 //!
-//! What comes from registries and repositories is put on one line each: a label cannot begin a paragraph, and so cannot
-//! add a trailer.
+//! Values from registries and repositories are put on one line, so that a label cannot add a paragraph or trailer.
 
 use gotemplate::{List, Map, Str, Type, Value};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +13,7 @@ use crate::change::{Change, Named, Version};
 const MESSAGE_CHANGE: Type = Type::Named("argocd.commitMessageChange", &Type::Struct);
 const IMAGE_CHANGE: Type = Type::Named("argocd.imageChange", &Type::Struct);
 
-/// What a commit message is made of.
+/// Returns what a commit message is made of.
 pub(super) fn of_message(subject: &Subject<'_>) -> Value {
     let changes = subject.changes.iter().map(message_change).collect();
     let values = subject.values.iter().map(|(name, value)| (Str::from(name.as_str()), value.as_str().into()));
@@ -28,7 +27,7 @@ pub(super) fn of_message(subject: &Subject<'_>) -> Value {
     Record::new("message.Data", fields).into_value()
 }
 
-/// What a branch name is made of.
+/// Returns what a branch name is made of.
 pub(super) fn of_branch(subject: &Subject<'_>, target_key: &str) -> Value {
     let images = subject.changes.iter().map(image_change).collect();
     let namespace = application(subject).map_or("", |application| application.namespace.as_str());

@@ -25,15 +25,15 @@ pub use trailer::{Set, read_sets, sets_of};
 
 use crate::change::{Change, Named};
 
-/// What a message or a branch is about.
+/// The subject of a message or branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What is updated, where no change has an application.
+    /// The name of the update, for changes without an Application.
     pub name: &'a str,
     /// The changes, in order.
     pub changes: &'a [Change],
     /// The ImageUpdateAutomation that asked for them.
     pub automation: Option<&'a Named>,
-    /// What the configuration hands to templates.
+    /// The values of the configuration for templates.
     pub values: &'a BTreeMap<String, String>,
 }

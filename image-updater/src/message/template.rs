@@ -12,7 +12,7 @@ use super::text::cleaned;
 use super::{Subject, data};
 use crate::change::{Change, Edit, Named, ObjectId, Version};
 
-/// What Argo CD Image Updater writes where nothing else is asked for, and we with it.
+/// The default message of Argo CD Image Updater, and ours.
 pub const ARGOCD_MESSAGE: &str = "build: automatic update of {{ .AppName }}
 
 {{ range .AppChanges -}}
@@ -20,7 +20,7 @@ updates image {{ .Image }} tag '{{ .OldTag }}' to '{{ .NewTag }}'
 {{ end -}}
 ";
 
-/// What Flux writes where nothing else is asked for.
+/// The default message of Flux.
 pub const FLUX_MESSAGE: &str = "Update from image update automation";
 
 /// A message that is longer is no message; a thousand images make a tenth of this.
@@ -72,7 +72,7 @@ impl MessageTemplate {
     /// Takes a template that stands in a file or field of this name, and what it will be given as `.Values`.
     ///
     /// # Errors
-    /// Where it is no template, or asks for what is not there.
+    /// If it is no template, or asks for what is not there.
     pub fn parse(name: &str, text: &str, values: &BTreeMap<String, String>) -> Result<Self> {
         let template = Self { name: name.to_owned(), text: text.to_owned() };
         let automation = Some(&Named::default());
@@ -83,7 +83,7 @@ impl MessageTemplate {
     /// Writes the message, without trailers, cleaned as `git commit` does.
     ///
     /// # Errors
-    /// Where the template cannot be executed with these changes, or writes nothing, which git refuses.
+    /// If the template cannot be executed with these changes, or writes nothing, which git refuses.
     pub fn render(&self, subject: &Subject<'_>) -> Result<String> {
         let hint = "a message has `.AppName`, `.AppChanges`, `.AutomationObject`, `.Changed` and `.Values`; \
             Flux's old `.Updated` is `.Changed` now";

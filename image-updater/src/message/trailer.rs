@@ -8,12 +8,12 @@ use crate::change::Change;
 
 const TOKEN: &str = "Image-Updater-Set";
 
-/// What a commit set in a file.
+/// A version set by a commit in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Set {
     /// The image with its registry.
     pub image: String,
-    /// What the configuration calls it, where that is not the image.
+    /// The alias, if it differs from the image.
     pub alias: String,
     /// `namespace/name` of the application, or its name alone; empty where there is none.
     pub application: String,
@@ -25,7 +25,7 @@ pub struct Set {
     pub new: String,
 }
 
-/// What changes set: for each of them every file once.
+/// Returns what changes set: for each of them every file once.
 #[must_use]
 pub fn sets_of(changes: &[Change]) -> Vec<Set> {
     let mut sets = Vec::new();
@@ -51,7 +51,7 @@ pub fn sets_of(changes: &[Change]) -> Vec<Set> {
     sets
 }
 
-/// What the lines of a commit's message say that it set.
+/// Returns what the lines of a commit's message say that it set.
 #[must_use]
 pub fn read_sets(message: &str) -> Vec<Set> {
     let trailer = |line: &str| {

@@ -44,14 +44,14 @@ enum Field {
     Week,
     Day,
     Number,
-    /// Whether what is in a pair of brackets is there.
+    /// Tells whether what is in a pair of brackets is there.
     Presence,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Calver {
     format: String,
-    /// What tags match; its groups are the fields.
+    /// Matches tags; its groups are the fields.
     expression: std::sync::Arc<Regex>,
     fields: Vec<Field>,
     /// The fields in the order in which they are compared.
@@ -61,7 +61,7 @@ pub(super) struct Calver {
 impl Policy for Calver {
     const NAME: &'static str = "calver";
     const USES: &'static [&'static str] = &[option::CALVER_FORMAT];
-    /// What is missing is below all that is there.
+    /// The rank of a tag; a missing field is lowest.
     type Rank = Vec<Option<Whole>>;
 
     fn new(criteria: &Criteria) -> Result<Self> {
@@ -151,7 +151,7 @@ impl Calver {
         Ok(Self { format: format.to_owned(), expression: expression.into(), fields, order })
     }
 
-    /// Whether the fields that are there can be a date.
+    /// Returns true if the fields that are there can be a date.
     fn is_date(&self, found: &[Option<Whole>]) -> bool {
         let field = |wanted: Field| {
             let at = self.fields.iter().position(|field| *field == wanted)?;
@@ -176,7 +176,7 @@ fn order(fields: &[Field]) -> Vec<usize> {
     (0..fields.len()).map(|at| if is_of_date(&at) { by_weight.next().unwrap_or(at) } else { at }).collect()
 }
 
-/// How many days a month has, at the most where not all is known.
+/// Returns how many days a month has, at the most where not all is known.
 fn days(year: Option<u32>, month: Option<u32>) -> u32 {
     match month {
         Some(4 | 6 | 9 | 11) => 30,

@@ -49,15 +49,15 @@ const OTHER_NAMES: &[(&str, &str)] =
 
 /// Puts the tags of an image in order.
 pub(crate) trait Policy: Clone + fmt::Debug + Send + Sync + 'static {
-    /// What people call it.
+    /// The name.
     const NAME: &'static str;
     /// Those of the special criteria that it uses.
     const USES: &'static [&'static str] = &[];
-    /// Whether it looks at more of a tag than its name.
+    /// Tells whether it looks at more of a tag than its name.
     const READS_METADATA: bool = false;
-    /// Whether it looks at no tag but the one that the image is named with.
+    /// Tells whether it looks at no tag but the one that the image is named with.
     const WATCHES: bool = false;
-    /// Where a tag stands in its order.
+    /// The rank of a tag in the order.
     type Rank;
 
     /// Reads the criteria.
@@ -73,7 +73,7 @@ pub(crate) trait Policy: Clone + fmt::Debug + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Where a tag stands, if anywhere.
+    /// Returns where a tag stands, if anywhere.
     fn rank(&self, candidate: &Candidate<'_>) -> Result<Self::Rank, Refusal>;
 
     /// Drops what has a place in the order, but may not be chosen. The current tag is not asked about.
@@ -93,32 +93,32 @@ pub(crate) trait Policy: Clone + fmt::Debug + Send + Sync + 'static {
         (first.tag.name.cmp(&second.tag.name), "it is the last in byte order")
     }
 
-    /// How its order is put into words.
+    /// Returns how its order is put into words.
     fn words(&self) -> Words;
 
-    /// What may not be meant, looking at the candidates from the best on.
+    /// Returns what may not be meant, looking at the candidates from the best on.
     fn warning(&self, _candidates: &[Ranked<'_, Self::Rank>]) -> Option<String> {
         None
     }
 }
 
-/// How an order is put into words.
+/// The words that describe an order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// What the chosen tag is.
+    /// Describes the chosen tag.
     pub(crate) best: &'static str,
-    /// What a lesser tag is, with a tag behind it.
+    /// Describes a lower tag, followed by a tag.
     pub(crate) below: &'static str,
 }
 
-/// What runs now.
+/// The running version.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Running<'q> {
     /// The tag that is named with the image.
     pub(crate) watched: Option<&'q str>,
     /// The tag that runs.
     pub(crate) tag: Option<&'q str>,
-    /// What of it is compared.
+    /// The compared part.
     pub(crate) value: Option<Cow<'q, str>>,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Running<'q> {
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate<'t> {
     pub(crate) tag: &'t Tag,
-    /// What of its name is put in order.
+    /// The ordered part of its name.
     pub(crate) value: Cow<'t, str>,
     /// The platforms that are asked for.
     pub(crate) platforms: &'t [Platform],
@@ -155,7 +155,7 @@ pub(crate) struct Ranked<'t, R> {
 pub(crate) trait Chooser: fmt::Debug + Send + Sync {
     fn choose(&self, round: &Round<'_>) -> Result<Outcome>;
 
-    /// Whether it looks at no tag but the one that the image is named with.
+    /// Returns true if it looks at no tag but the one that the image is named with.
     fn watches(&self) -> bool;
 }
 

@@ -15,7 +15,7 @@ use super::{Candidate, Policy, Ranked, Running, Words, natural};
 use crate::criteria::{Criteria, Scope, option};
 use crate::filter::Refusal;
 
-/// How many numbers a version has, where nothing asks for fewer.
+/// Maximum number of numbers a version has, where nothing asks for fewer.
 const PARTS: usize = 3;
 
 /// So many digits and nothing else are the beginning of a commit id.
@@ -26,7 +26,7 @@ pub(super) struct Semver {
     constraint: Option<Constraint>,
     prerelease: bool,
     keep_suffix: bool,
-    /// How many numbers a tag needs.
+    /// Number of numbers a tag needs.
     parts: usize,
     strict_versions: bool,
     /// The suffix of the current tag, where it is kept.
@@ -40,7 +40,7 @@ pub(super) struct Semver {
 #[derive(Clone, Debug)]
 struct Constraint {
     text: String,
-    /// What a version must satisfy.
+    /// The version constraint.
     strict: Constraints,
     /// The same with pre-releases, to tell why one does not.
     open: Constraints,

@@ -1,4 +1,4 @@
-//! What of a cluster's Secrets registries are shown: pull secrets, passwords, certificates and proxies.
+//! Registry credentials from a cluster's Secrets: pull secrets, passwords, certificates and proxies.
 //!
 //! In: the names of Secrets and ServiceAccounts. Out: credentials, and how TLS is spoken. What is wrong with a Secret names
 //! it and its key, never what is in it.
@@ -37,7 +37,7 @@ pub(super) struct Secrets {
     accounts: Fresh<Named, Option<Vec<String>>>,
 }
 
-/// Where in a cluster credentials are.
+/// A reference to credentials in a cluster.
 #[derive(Clone, Debug)]
 pub(super) enum SecretReference {
     PullSecret(Named),
@@ -52,10 +52,10 @@ pub(super) struct SecretSource {
     pub(super) place: SecretReference,
 }
 
-/// What was read a moment ago, and after how many changes.
+/// The cached answers, with their time and change counter.
 struct Fresh<K, V>(Mutex<HashMap<K, (Instant, u64, V)>>);
 
-/// How TLS is spoken.
+/// The TLS settings.
 #[derive(Debug)]
 pub(super) struct Tls {
     pub(super) authorities: Option<Vec<u8>>,
@@ -79,7 +79,7 @@ impl Secrets {
     /// Reads how TLS is spoken, as Flux' `certSecretRef` says it.
     ///
     /// # Errors
-    /// Where the Secret is not there, or has a certificate without its key.
+    /// If the Secret is not there, or has a certificate without its key.
     pub(super) fn tls(&self, id: &Named) -> Result<Tls> {
         let kept = self.required(id)?;
         let bytes = |key: &str| kept.data.get(key).map(|value| value.expose().clone());
@@ -99,7 +99,7 @@ impl Secrets {
     /// Reads which proxy is used, as Flux' `proxySecretRef` says it.
     ///
     /// # Errors
-    /// Where the Secret is not there, or has no address.
+    /// If the Secret is not there, or has no address.
     pub(super) fn proxy(&self, id: &Named) -> Result<Proxy> {
         let kept = self.required(id)?;
         let address = kept.text("address").map(str::trim).filter(|address| !address.is_empty());
@@ -112,7 +112,7 @@ impl Secrets {
         Ok(Proxy { address, account })
     }
 
-    /// What tells apart what is in a Secret from what was in it before.
+    /// Returns what tells apart what is in a Secret from what was in it before.
     pub(super) fn content(&self, id: &Named) -> Result<Vec<u8>> {
         let mut content = Vec::new();
         for (key, value) in self.vault.secret(id)?.map(|kept| kept.data).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! Where the credentials for registries are kept, as something that can be asked.
+//! Credential sources for registries.
 //!
 //! In: what a configuration says, the variables of this machine, and the cluster, if there is one. Out: sources; they are
 //! read when a registry asks for them. Refused: what is kept in a cluster, where there is none.
@@ -23,7 +23,7 @@ use crate::config::{Credentials, Provider, Registry};
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     secrets: Option<Arc<Secrets>>,
-    /// How hard hosts are pressed by all clients.
+    /// The rate limits of all clients.
     pub(super) limits: Limits,
     clouds: Mutex<HashMap<CloudAt, Arc<CloudCredentials>>>,
 }
@@ -40,7 +40,7 @@ impl Sources {
     /// The Secrets of the cluster, for something that is kept there.
     ///
     /// # Errors
-    /// Where there is no cluster.
+    /// If there is no cluster.
     pub(super) fn secrets(&self, shown: &dyn fmt::Display) -> Result<&Arc<Secrets>> {
         self.secrets.as_ref().ok_or_else(|| {
             let message = format!("`{shown}` is in a cluster, and no cluster is asked here");

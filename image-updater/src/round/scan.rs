@@ -1,5 +1,4 @@
-//! What a registry has of a repository, as Flux sums it up: how many tags, the last of them by name, and a number that
-//! changes when they do.
+//! Summarizes a repository as Flux does: the number of tags, the last by name, and a revision that changes with them.
 //!
 //! In: the names of all tags, and which of them do not count. Out: the sum.
 
@@ -20,7 +19,7 @@ const MODULUS: u32 = 65_521;
 pub struct Scan {
     /// Another one when tags came or went: Flux' own number, so that nothing changes when this takes over.
     pub revision: String,
-    /// How many there are.
+    /// Number of there are.
     pub count: usize,
     /// The last ones in the order of their names, from the very last on.
     pub latest: Vec<String>,

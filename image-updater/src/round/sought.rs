@@ -19,10 +19,10 @@ use crate::files::{Files, is_pattern};
 use crate::policy::DIGEST;
 use crate::work::{OwnerKind, Running, Spot, Update};
 
-/// What a kustomization may be called.
+/// File names of a kustomization.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What is chosen for an image.
+/// The choice for an image.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Choice {
     pub(super) tag: Option<String>,
@@ -46,7 +46,7 @@ impl Choice {
         Self { tag, reason, warnings, created, ..Self::default() }
     }
 
-    /// What objects are told.
+    /// Returns what objects are told.
     pub(super) fn decided(&self) -> Decided {
         Decided { version: self.tag.as_deref().map(|tag| self.version(tag)), reason: self.reason.clone() }
     }
@@ -67,7 +67,7 @@ pub(super) struct Sought<'b> {
     pub(super) repository: Repository,
     pub(super) pins_digest: bool,
     places: Vec<WriteTarget<'b>>,
-    /// What stands in them.
+    /// The current versions in the targets.
     standing: Vec<Standing>,
 }
 
@@ -148,14 +148,14 @@ impl<'b> Sought<'b> {
         })
     }
 
-    /// Whether the chosen version runs, and none stands that would be another.
+    /// Returns true if the chosen version runs, and none stands that would be another.
     fn is_running(&self, new: &Changed) -> bool {
         let Running::At(running) = &self.update.running else { return false };
         let is_same = running.tag == new.tag && (new.digest.is_none() || running.digest == new.digest);
         is_same && self.standing.iter().all(|standing| standing.tag.is_empty() && standing.digest.is_empty())
     }
 
-    /// What stands where another version is chosen.
+    /// Returns the version to write, if it differs.
     pub(super) fn replaced(&self, tag: &str, digest: Option<&str>) -> Option<&Standing> {
         let standing = self.standing.first()?;
         let is_other = |standing: &Standing| {
@@ -164,7 +164,7 @@ impl<'b> Sought<'b> {
         self.standing.iter().any(is_other).then_some(standing)
     }
 
-    /// Whether what is chosen may come to be written, as far as it can be told before.
+    /// Returns true if what is chosen may come to be written, as far as it can be told before.
     pub(super) fn may_be_written(&self, choice: &Choice) -> bool {
         let Some(tag) = &choice.tag else { return false };
         let is_other = self.standing.is_empty() || self.replaced(tag, choice.digest.as_deref()).is_some();
@@ -198,7 +198,7 @@ impl<'b> Sought<'b> {
         outcome
     }
 
-    /// What an image comes to whose texts would change.
+    /// Returns what an image comes to whose texts would change.
     fn outcome(
         &self,
         choice: &Choice,
@@ -319,7 +319,7 @@ impl<'f> Texts<'f> {
         Ok(self.read.get(path).and_then(|(old, new)| new.as_deref().or(old.as_deref())))
     }
 
-    /// What to write instead where the folder of a kustomization is named, as other tools have it.
+    /// Returns what to write instead where the folder of a kustomization is named, as other tools have it.
     fn hinted(&mut self, error: Error, target: &Target, path: &str) -> Error {
         let mut inside = KUSTOMIZATIONS.iter().map(|name| format!("{}/{name}", path.trim_end_matches('/')));
         match inside.find(|inside| target.name == "kustomization" && matches!(self.get(inside), Ok(Some(_))))

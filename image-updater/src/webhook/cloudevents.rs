@@ -88,7 +88,7 @@ impl Event<'_> {
     }
 }
 
-/// What EventBridge sends where nothing transforms it.
+/// Returns what EventBridge sends where nothing transforms it.
 fn event_bridge(letter: &Letter<'_>) -> Read {
     let is = |pointer: &str, wanted: &str| letter.text(pointer) == Some(wanted);
     let is_push = is("/detail-type", "ECR Image Action") && is("/detail/action-type", "PUSH");

@@ -1,4 +1,4 @@
-//! What a kind of sender is read from: a body of JSON, with what the head says besides.
+//! The parsed request of a sender: the JSON body and the headers.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Image, Malformed, News};
 
-/// What a body says, or why it is not what the kind of sender writes.
+/// The parsed event, or why the body is malformed.
 pub(crate) type Read = Result<News, Malformed>;
 
 /// A request that is read.

@@ -1,4 +1,4 @@
-//! What registries and git servers tell by HTTP, so that nobody has to ask them.
+//! Receives webhooks of registries and git servers, in place of polling.
 //!
 //! ```text
 //! kind      which of the table the address names; what has no secret is not there      mod.rs, receiver.rs
@@ -62,33 +62,32 @@ pub const KINDS: &[&Kind] = &[
 /// A kind of sender.
 #[derive(Debug)]
 pub struct Kind {
-    /// What the address calls it, the name that we use first.
+    /// The names in the URL, our default first.
     pub names: &'static [&'static str],
     /// The environment variable with its secret, as Argo CD Image Updater calls it where it has it.
     variable: &'static str,
-    /// How it may prove that it knows the secret. What it presents of these must all be right, and something of it be
-    /// there.
+    /// The accepted proofs of the secret. All that are presented must be valid, and at least one must be.
     proofs: &'static [Proof],
     /// The header with the name of a delivery, which it has again when it is sent again.
     delivery: Option<&'static str>,
-    /// Whether two events never have the same body, as there is a time in it, or a name: then who sends a body again
+    /// True if two events never have the same body, as there is a time in it, or a name: then who sends a body again
     /// tells nothing.
     is_unique: bool,
-    /// What it says.
+    /// Parses the request.
     read: fn(&Letter<'_>) -> Read,
 }
 
 impl Kind {
-    /// What we call it.
+    /// Returns what we call it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.names.first().copied().unwrap_or_default()
     }
 
-    /// What a body says.
+    /// Returns what a body says.
     ///
     /// # Errors
-    /// Where this kind of sender would not write that.
+    /// If this kind of sender would not write that.
     pub fn read(&self, letter: &Letter<'_>) -> Read {
         (self.read)(letter)
     }
@@ -99,7 +98,7 @@ impl Kind {
     }
 }
 
-/// What there is news of.
+/// The event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     /// Images in a registry.
@@ -113,11 +112,11 @@ pub enum News {
 /// An image in a registry, with what is new of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Image {
-    /// Where it is.
+    /// The repository.
     pub repository: Repository,
-    /// What it is called now.
+    /// The tag.
     pub tag: Option<String>,
-    /// What that is.
+    /// The digest.
     pub digest: Option<String>,
 }
 

@@ -1,13 +1,13 @@
-//! How many deliveries are taken in an hour.
+//! Limits deliveries per hour.
 
 use std::time::{Duration, Instant};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What may be taken now: what an hour allows at once, and more as time passes.
+/// The current allowance: an hour's burst, refilled over time.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// How long it takes until one more is allowed.
+    /// Time it takes until one more is allowed.
     step: Duration,
     /// When as many as an hour allows would be allowed, if nothing came until then.
     full: Instant,

@@ -1,5 +1,4 @@
-//! How a sender proves that it knows the secret. Everything secret is compared in a time that does not tell how much of it
-//! was right.
+//! Verifies that a sender knows the secret. Secrets are compared in constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -29,14 +28,14 @@ pub(super) enum Proof {
     Query,
 }
 
-/// What was presented does not prove it, or nothing was presented.
+/// The proof is missing or invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unproven;
 
-/// What the head presents, before there is a body.
+/// Returns what the head presents, before there is a body.
 ///
 /// # Errors
-/// Where the head alone tells that it is wrong: then nobody need read the body.
+/// If the head alone tells that it is wrong: then nobody need read the body.
 pub(super) fn check_head(proofs: &[Proof], head: &Parts, secret: &[u8]) -> Result<(), Unproven> {
     check(proofs, head, None, secret)
 }
@@ -44,7 +43,7 @@ pub(super) fn check_head(proofs: &[Proof], head: &Parts, secret: &[u8]) -> Resul
 /// All that is presented.
 ///
 /// # Errors
-/// Where any of it is wrong, is there twice, or nothing is there.
+/// If any of it is wrong, is there twice, or nothing is there.
 pub(super) fn check_whole(
     proofs: &[Proof],
     head: &Parts,
@@ -67,7 +66,7 @@ fn check(proofs: &[Proof], head: &Parts, body: Option<&[u8]>, secret: &[u8]) -> 
 }
 
 impl Proof {
-    /// Whether it is right; nothing where it is not presented. Without a body, a signature may be right if it is written
+    /// Returns whether it is right; nothing where it is not presented. Without a body, a signature may be right if it is written
     /// as one is.
     fn judge(&self, head: &Parts, body: Option<&[u8]>, secret: &[u8]) -> Option<bool> {
         match self {
@@ -102,7 +101,7 @@ fn value<'h>(head: &'h Parts, name: &str) -> Option<&'h [u8]> {
     single_header(&head.headers, name).map(http::HeaderValue::as_bytes)
 }
 
-/// What stands in `Authorization` behind a scheme; nothing where it is of another.
+/// Returns what stands in `Authorization` behind a scheme; nothing where it is of another.
 fn authorization<'h>(head: &'h Parts, scheme: &str) -> Option<&'h str> {
     let value = head.headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (known, rest) = value.split_once(' ')?;
@@ -144,7 +143,7 @@ fn is_signed<M: Mac + KeyInit>(body: &[u8], secret: &[u8], stated: &[u8]) -> boo
         .is_ok_and(|mac| mac.chain_update(body).verify_slice(stated).is_ok())
 }
 
-/// Whether two are the same. Their digests are compared, so that the time does not tell their length either.
+/// Returns true if two are the same. Their digests are compared, so that the time does not tell their length either.
 fn is_same(given: &[u8], secret: &[u8]) -> bool {
     Sha256::digest(given).ct_eq(&Sha256::digest(secret)).into()
 }

@@ -17,10 +17,10 @@ use super::repeats::{Mark, Repeats};
 use super::secrets::{SecretPlace, SecretSource};
 use super::{KINDS, Kind, Letter, Malformed, News};
 
-/// Where Argo CD Image Updater is told, and so are we.
+/// The path of webhooks, as with Argo CD Image Updater.
 const PATH: &str = "/webhook";
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// There is news.
@@ -63,10 +63,10 @@ impl Outcome {
 /// Why a request is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// What it said that it is; nothing where that is not known.
+    /// The kind of sender; `None` if unknown.
     pub(crate) kind: Option<&'static str>,
     pub(crate) outcome: Outcome,
-    /// What is wrong with a body.
+    /// The error in the body.
     pub(crate) reason: Option<&'static str>,
 }
 
@@ -98,7 +98,7 @@ impl Receiver {
     /// for it. The others are served without proof, or are not there.
     ///
     /// # Errors
-    /// Where a secret that is said is not there.
+    /// If a secret that is said is not there.
     pub(crate) fn new(
         places: &[(&'static Kind, SecretPlace)],
         requires_secret: bool,
@@ -130,15 +130,15 @@ impl Receiver {
         self.served(head).map(|served| served.kind.name())
     }
 
-    /// Whether the head alone tells that it is not taken.
+    /// Returns whether the head alone tells that it is not taken.
     pub(crate) fn refuse_by_head(&self, head: &Parts) -> Option<Refusal> {
         self.admit(head, None).err()
     }
 
-    /// What a request says. Its sender has proven itself before anything of the body is looked at.
+    /// Returns what a request says. Its sender has proven itself before anything of the body is looked at.
     ///
     /// # Errors
-    /// Where it is not taken.
+    /// If it is not taken.
     pub(crate) fn receive(&self, head: &Parts, body: &[u8]) -> Result<Received, Refusal> {
         let kind = self.admit(head, Some(body))?;
         let malformed = |Malformed(reason)| Refusal {
@@ -152,7 +152,7 @@ impl Receiver {
         Ok(Received { kind: kind.name(), news, marks: marks(kind, head, body) })
     }
 
-    /// Whether the same was taken before.
+    /// Returns true if the same was taken before.
     pub(crate) fn is_repeated(&self, received: &Received, now: Instant) -> bool {
         lock(&self.repeats).knows(&received.marks, now)
     }

@@ -1,12 +1,12 @@
-//! What was told already: a delivery that is sent again, by a server that is not sure or by somebody who listened.
+//! Recognizes repeated deliveries, by an unsure server or an eavesdropper.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-/// How long it is known. Servers try again within minutes, and who replays later only has us look in vain once more.
+/// Time it is known. Servers try again within minutes, and who replays later only has us look in vain once more.
 const WINDOW: Duration = Duration::from_secs(600);
 
-/// How many are known at most.
+/// Maximum number of are known at most.
 const MOST: usize = 8 << 10;
 
 /// By what a delivery is known: the digest of its name, or of its body.
@@ -20,7 +20,7 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// Whether any of the marks is known.
+    /// Returns true if any of the marks is known.
     pub(super) fn knows(&mut self, marks: &[Mark], now: Instant) -> bool {
         self.forget(now);
         marks.iter().any(|mark| self.known.contains(mark))

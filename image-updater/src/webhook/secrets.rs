@@ -1,4 +1,4 @@
-//! Where the secrets of senders are kept.
+//! The sources of webhook secrets.
 //!
 //! In: `env:NAME` or `file:PATH`. Out: what is there. A file is read whenever a sender is to prove itself, so that a
 //! Secret that is mounted may change; one that is gone or empty lets nobody in.
@@ -15,7 +15,7 @@ use oci_registry::Secret;
 /// More than any key has.
 const MAX_SECRET: u64 = 64 << 10;
 
-/// Where a secret is.
+/// The source of a webhook secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SecretPlace {
     /// In a variable of the environment.
@@ -25,10 +25,10 @@ pub(crate) enum SecretPlace {
 }
 
 impl SecretPlace {
-    /// What it was at the start, and where it is to be read again.
+    /// Returns what it was at the start, and where it is to be read again.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub(super) fn open(&self, variable: impl Fn(&str) -> Option<String>) -> Result<SecretSource> {
         match self {
             Self::Variable(name) => variable(name)
@@ -67,7 +67,7 @@ pub(super) enum SecretSource {
 }
 
 impl SecretSource {
-    /// What it is now; nothing where there is none any more.
+    /// Returns what it is now; nothing where there is none any more.
     pub(super) fn read(&self) -> Option<Secret<Vec<u8>>> {
         match self {
             Self::Value(secret) => Some(secret.clone()),

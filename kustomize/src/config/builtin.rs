@@ -111,7 +111,7 @@ const NAMESPACE: &[Row] = &[
         .group("apiextensions.k8s.io"),
 ];
 
-/// Where labels select, which `includeSelectors` adds to [`METADATA_LABELS`].
+/// The label selectors that `includeSelectors` adds to [`METADATA_LABELS`].
 const SELECTORS: &[Row] = &[
     Row::of(&["Service", "ReplicationController"], &["spec/selector"]).version("v1").create(),
     Row::of(&["Deployment", "ReplicaSet", "DaemonSet"], &["spec/selector/matchLabels"]).create(),
@@ -187,7 +187,7 @@ const REPLICAS: &[Row] =
     &[Row::of(&["Deployment", "ReplicationController", "ReplicaSet", "StatefulSet"], &["spec/replicas"])
         .create()];
 
-/// Where vars stand in a pod's specification.
+/// The fields of a pod spec in which vars are expanded.
 const VARS_OF_A_POD: &[&str] = &[
     "containers/args",
     "containers/command",

@@ -98,7 +98,7 @@ fn explain(error: Error) -> Error {
     )
 }
 
-/// What the extensions say, so far.
+/// The extensions found so far.
 #[derive(Default)]
 struct Found {
     annotations: Vec<FieldSpec>,

@@ -217,7 +217,7 @@ impl FieldSpecs {
     /// Adds the specifications that are not there yet.
     ///
     /// # Errors
-    /// When one differs from the one there only in `create`.
+    /// If one differs from the one there only in `create`.
     pub(crate) fn merge(&mut self, other: &FieldSpecs) -> Result<()> {
         if other.is_empty() {
             return Ok(());
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(references, expected);
     }
 
-    /// What [`TransformerConfig::merge`] takes for granted.
+    /// Expected values: what [`TransformerConfig::merge`] takes for granted.
     #[test]
     fn merging_the_built_in_lists_item_by_item_changes_nothing() {
         let builtin = TransformerConfig::builtin();

@@ -8,7 +8,7 @@ use super::builtin::{Referred, Row};
 const RBAC: &str = "rbac.authorization.k8s.io";
 const ADMISSION: &str = "admissionregistration.k8s.io";
 
-/// Where a Pod's specification, or one in a template, names ConfigMaps.
+/// The fields of a pod spec, or of one in a template, that name ConfigMaps.
 const CONFIG_MAPS_OF_A_POD: &[&str] = &[
     "volumes/configMap/name",
     "containers/env/valueFrom/configMapKeyRef/name",
@@ -18,7 +18,7 @@ const CONFIG_MAPS_OF_A_POD: &[&str] = &[
     "volumes/projected/sources/configMap/name",
 ];
 
-/// Where a Pod's specification, or one in a template, names Secrets.
+/// The fields of a pod spec, or of one in a template, that name Secrets.
 const SECRETS_OF_A_POD: &[&str] = &[
     "volumes/secret/secretName",
     "containers/env/valueFrom/secretKeyRef/name",

@@ -1,4 +1,4 @@
-//! What configures a ConfigMap or a Secret to be generated: its name, where its data comes from, and options.
+//! The arguments of a ConfigMap or Secret generator: name, sources and options.
 //!
 //! In: an entry of `configMapGenerator` or `secretGenerator`, or the configuration of such a plugin; `generatorOptions`.
 //! It refuses what Go's decoder refuses, and a generator without a name.
@@ -23,7 +23,7 @@ pub(super) struct GeneratorArgs {
     behavior: Behavior,
     pub(super) sources: PairSources,
     options: GeneratorOptions,
-    /// Where the generator is configured.
+    /// The span of the generator's configuration.
     pub(super) span: Span,
 }
 

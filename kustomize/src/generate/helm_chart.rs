@@ -133,7 +133,7 @@ impl HelmChartGenerator {
         Ok((charts.pull(&remote).map_err(|error| self.failed(error))?, false))
     }
 
-    /// Where charts are, relative to the kustomization: charts pulled at a version have a folder of their own.
+    /// Returns where charts are, relative to the kustomization: charts pulled at a version have a folder of their own.
     fn home(&self) -> PathBuf {
         let home = PathBuf::from(&self.globals.chart_home);
         let args = &self.args;

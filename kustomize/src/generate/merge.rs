@@ -1,4 +1,4 @@
-//! What a generated resource takes over from the one that it is merged into or replaces.
+//! Merges a generated resource with the one that it replaces or merges into.
 //!
 //! It keeps its own kind, type and data, and gets the other's name, namespace and history; labels, annotations and, in
 //! a merge, data are joined. Whatever else the other holds is lost, of which a merge warns.
@@ -136,7 +136,7 @@ mod tests {
     const TYPED_SECRET: &str =
         "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: foo\nstringData: {x: y}\n";
 
-    /// What `kustomize build` prints: labels and data become strings, null data becomes empty, the rest is lost.
+    /// Expected values: what `kustomize build` prints: labels and data become strings, null data becomes empty, the rest is lost.
     #[test]
     fn a_merge_joins_labels_annotations_and_data() {
         let resource = "apiVersion: v1\nkind: ConfigMap\n\

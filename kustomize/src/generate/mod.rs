@@ -1,4 +1,4 @@
-//! What makes resources: the built-in generators, in the order in which a kustomization runs them.
+//! The built-in generators, in the order in which a kustomization runs them.
 
 mod args;
 mod base64;

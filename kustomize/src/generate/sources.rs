@@ -1,4 +1,4 @@
-//! Where the data of a generated ConfigMap or Secret comes from: literals, files, and environment files.
+//! Reads the data of a generated ConfigMap or Secret: literals, files, and environment files.
 //!
 //! Out: the values by key. It refuses a key that comes from two sources, and what it cannot read.
 
@@ -202,7 +202,7 @@ fn base_name(path: &str) -> &str {
     }
 }
 
-/// What the API server takes as a key of a ConfigMap or Secret.
+/// Returns what the API server takes as a key of a ConfigMap or Secret.
 fn is_kubernetes_key(key: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     !key.is_empty() && key.len() <= 253 && key.bytes().all(allowed) && key != "." && !key.starts_with("..")

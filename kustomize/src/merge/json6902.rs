@@ -38,7 +38,7 @@ impl JsonPatch {
     /// Reads a patch: JSON proper where it begins with a bracket, else the first document of YAML.
     ///
     /// # Errors
-    /// What cannot be read, and what is no list of operations.
+    /// If it cannot be read or is not a list of operations.
     pub(crate) fn parse(file: &File) -> Result<Self> {
         if file.text.is_empty() {
             return Err(Error::invalid("the patch is empty"));
@@ -132,7 +132,7 @@ impl Operation {
         }
     }
 
-    /// Where the operation says what it is about.
+    /// Returns where the operation says what it is about.
     fn place(&self) -> Span {
         self.path.as_ref().map_or(self.span, |path| path.span)
     }
@@ -311,7 +311,7 @@ fn index(key: &str, bound: usize, length: usize, path: &str) -> Result<usize> {
     }
 }
 
-/// Whether two values are the same. Scalars are compared as JSON is written, so the text of a patch that is JSON must
+/// Returns true if two values are the same. Scalars are compared as JSON is written, so the text of a patch that is JSON must
 /// be spelled as Go does.
 fn equal(found: &Node, wanted: &Node, written: Option<(&Node, &str)>) -> bool {
     match (&found.kind, &wanted.kind) {
@@ -402,7 +402,7 @@ mod tests {
         check("{foo: bar}", "- {op: copy, from: /foo, path: /baz}", "baz: bar\nfoo: bar\n");
     }
 
-    /// What the library allows and the RFC does not.
+    /// Expected values: what the library allows and the RFC does not.
     #[test]
     fn liberties_of_the_library() {
         check("{a: 1}", "- {op: replace, path: /b, value: 2}", "a: 1\nb: 2\n");

@@ -4,9 +4,8 @@
 //! warnings. A mapping is merged key by key, a list is replaced unless its type says by which keys its items are told
 //! apart, a null deletes. Refused: a value of another form than the resource's, and directives that are none.
 //!
-//! Where kyaml loses entries of a list or prints a directive that it does not know, the entries stay and the directive
-//! is obeyed as `kubectl patch` does, with a warning. Where kyaml only ignores a part of a patch, so do we, with a
-//! warning.
+//! If kyaml loses entries of a list or prints an unknown directive, the entries are kept and the directive is applied
+//! as `kubectl patch` does, with a warning. If kyaml ignores a part of a patch, so does this, with a warning.
 
 mod directive;
 mod keyed;
@@ -27,10 +26,10 @@ use crate::warning::{Code, Warning};
 
 use directive::{Directives, Strategy};
 
-/// What a patch has done.
+/// The result of a patch.
 #[derive(Debug)]
 pub(crate) struct Merged {
-    /// Whether the patch deletes the resource.
+    /// True if the patch deletes the resource.
     pub(crate) is_deleted: bool,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -58,7 +57,7 @@ pub(crate) fn apply(resource: &mut Node, patch: &Node, schema: &Schema) -> Resul
     Ok(Merged { is_deleted: fate == Fate::Goes, warnings: merge.warnings })
 }
 
-/// Whether a value is kept or its key taken out.
+/// Tells whether a value is kept or its key taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Stays,
@@ -171,7 +170,7 @@ impl<'s> Merge<'s> {
         Ok(Fate::Stays)
     }
 
-    /// What becomes of a value that the patch does not mention: kyaml takes out a null that is written as nothing, and
+    /// Returns what becomes of a value that the patch does not mention: kyaml takes out a null that is written as nothing, and
     /// folds entries of lists that have the same keys. Returns whether it stays.
     fn unmentioned(&mut self, value: &mut Node, known: Option<Type<'s>>) -> bool {
         if is_null(value) {
@@ -193,7 +192,7 @@ impl<'s> Merge<'s> {
         true
     }
 
-    /// What a patch adds where the resource has nothing: its value without nulls and directives.
+    /// Returns what a patch adds where the resource has nothing: its value without nulls and directives.
     fn added(&mut self, patch: &Node, known: Option<Type<'s>>) -> Result<Option<Node>> {
         if is_null(patch) {
             return Ok(None);
@@ -275,7 +274,7 @@ fn put(dest: &mut Node, node: Node) -> Fate {
     Fate::Stays
 }
 
-/// Where the keys of a patch stand in it.
+/// The positions of a patch's keys in it.
 enum Places<'p> {
     Few(&'p [Entry]),
     Many(HashMap<&'p str, usize>),

@@ -56,7 +56,7 @@ enum Side {
     Suffix,
 }
 
-/// Where the resources may be that a referrer names.
+/// The scope in which a referrer's target is searched.
 pub(super) enum Scope<'r> {
     Everywhere,
     /// In the referrer's namespace or in none; service accounts also in those that a role binding gives.
@@ -74,7 +74,7 @@ pub(super) enum Place<'w> {
     Current(&'w str),
 }
 
-/// What a reference asks for.
+/// The query of a reference.
 pub(super) struct Wanted<'w> {
     pub(super) gvk: &'w Gvk,
     /// Group and kind, where they stand beside the name.
@@ -84,7 +84,7 @@ pub(super) struct Wanted<'w> {
     pub(super) referrer: &'w Resource,
 }
 
-/// How the prefixes and suffixes of a resource must go with the referrer's.
+/// The required match of a resource's prefixes and suffixes with the referrer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nearness {
     Any,
@@ -113,7 +113,7 @@ impl<'r> Candidates<'r> {
         self.by_name.get(name)
     }
 
-    /// Whether some resource of a kind has a name now.
+    /// Returns true if some resource of a kind has a name now.
     pub(super) fn is_current_name(&self, name: &str, gvk: &Gvk) -> bool {
         let current = self.current.get_or_init(|| {
             self.resources.iter().map(|resource| (resource.kind(), resource.name())).collect()
@@ -306,7 +306,7 @@ fn ending(affixes: &[CompactString], length: usize) -> &[CompactString] {
     &affixes[affixes.len() - length..]
 }
 
-/// Whether the shorter list is the end of the longer; an empty one is that only of another.
+/// Returns true if the shorter list is the end of the longer; an empty one is that only of another.
 fn end_alike(one: &[CompactString], other: &[CompactString]) -> bool {
     let (shorter, longer) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     if shorter.is_empty() { longer.is_empty() } else { longer.ends_with(shorter) }

@@ -39,7 +39,7 @@ struct Search<'s> {
     cx: &'s Context<'s>,
 }
 
-/// Where a text stands.
+/// The position of a string.
 #[derive(Clone, Copy)]
 struct Position<'n> {
     key: &'n str,

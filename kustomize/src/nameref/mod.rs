@@ -53,11 +53,11 @@ pub(crate) fn update_references(
     })
 }
 
-/// What a field may name.
+/// The target of a reference field.
 #[derive(Debug)]
 struct Target<'c> {
     gvk: &'c Gvk,
-    /// Whether the field is the name in a `roleRef`, beside which the kind stands.
+    /// True if the field is the name in a `roleRef`, beside which the kind stands.
     is_role: bool,
 }
 
@@ -77,7 +77,7 @@ fn fields_of<'c>(gvk: &Gvk, config: &'c TransformerConfig) -> FieldTree<Target<'
 struct Update<'u, 'r> {
     referrer: &'r Resource,
     scope: Scope<'r>,
-    /// What the referrer's `roleRef` says of kind and group, when it says both.
+    /// The kind and group of the referrer's `roleRef`, if it has both.
     role: Option<Gvk>,
     candidates: &'u Candidates<'r>,
     cx: &'u Context<'u>,
@@ -206,7 +206,7 @@ fn set_field(mapping: &mut Node, key: &str, text: &str) {
     }
 }
 
-/// Where the resources may be that a referrer names.
+/// Returns where the resources may be that a referrer names.
 fn scope<'r>(referrer: &'r Resource, node: &Node) -> Result<Scope<'r>> {
     if referrer.id().cluster_scoped {
         return Ok(Scope::Everywhere);

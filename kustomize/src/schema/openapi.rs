@@ -18,10 +18,10 @@ pub(super) const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
 const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 const LIST_MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 
-/// How often one reference may lead to the next; none does so twice but a loop.
+/// Maximum number of times one reference may lead to the next; none does so twice but a loop.
 const MAX_REFERENCES: usize = 32;
 
-/// What Kubernetes' own types are beside the document's.
+/// The relation of Kubernetes' own types to the document's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Below {
     /// Not there.
@@ -79,7 +79,7 @@ pub(super) fn with_types(tables: Tables, types: &[(&str, Node)]) -> (Tables, Has
     (builder.finish(), shapes)
 }
 
-/// Whether types are namespaced, as the paths say under which they are served.
+/// Returns whether types are namespaced, as the paths say under which they are served.
 pub(super) fn scopes(document: &Node) -> Result<HashMap<Gvk, bool>> {
     let mut scopes = HashMap::new();
     let Some(paths) = field(document, "paths") else { return Ok(scopes) };
@@ -100,9 +100,9 @@ struct Builder {
     below: Below,
     /// The shapes of the document's definitions.
     declared: HashMap<String, u32>,
-    /// What definitions that are nothing but a reference refer to.
+    /// The targets of definitions that are only a reference.
     aliases: HashMap<u32, String>,
-    /// Where in the tables something refers to a definition.
+    /// The slots in the tables that refer to a definition.
     references: Vec<(Slot, String)>,
     /// Places among the resources, by apiVersion and kind.
     resources: HashMap<(String, String), usize>,
@@ -334,7 +334,7 @@ fn reference(schema: &Node) -> Result<Option<String>> {
     field(schema, "$ref").map(|target| decode::string(target, "$ref")).transpose()
 }
 
-/// Whether a schema's type is `array` and nothing beside.
+/// Returns whether a schema's type is `array` and nothing beside.
 fn is_array(schema: &Node) -> Result<bool> {
     let Some(kind) = field(schema, "type") else { return Ok(false) };
     match kind.items().map(Vec::as_slice) {

@@ -12,7 +12,7 @@ pub(super) struct Range {
 /// Stands for no shape.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a value looks like: an object, a map, a list. A scalar has nothing of all.
+/// The shape of a value: an object, a map, a list. A scalar has none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Its fields, sorted by name.
@@ -21,8 +21,7 @@ pub(super) struct Shape {
     pub(super) each: u32,
     /// The shape of a list's items.
     pub(super) items: u32,
-    /// Where a patch adds to a list instead of replacing it: the keys by which its items are told apart, none for a
-    /// list of scalars.
+    /// The merge keys, if a patch adds to the list instead of replacing it; none for a list of scalars.
     pub(super) merge: Option<Range>,
 }
 

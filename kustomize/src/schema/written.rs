@@ -18,7 +18,7 @@ pub(crate) struct Written {
     shapes: HashMap<String, u32>,
 }
 
-/// Whether a text can hold a comment that matters: only lists that a patch adds to are affected.
+/// Returns true if a text can hold a comment that matters: only lists that a patch adds to are affected.
 pub(crate) fn may_matter(text: &str) -> bool {
     text.contains(openapi::PATCH_STRATEGY)
 }

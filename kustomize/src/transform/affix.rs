@@ -15,7 +15,7 @@ use crate::target::Target;
 
 use super::Transformer;
 
-/// Where the text goes.
+/// The side of the affix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Before,

@@ -17,7 +17,7 @@ use super::Transformer;
 pub(super) struct EntrySetter {
     pub(super) entries: Vec<(String, String)>,
     pub(super) specs: FieldSpecs,
-    /// Where they are asked for.
+    /// The span of the configuration.
     pub(super) span: Span,
 }
 

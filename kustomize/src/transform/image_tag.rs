@@ -41,7 +41,7 @@ struct ImageEntry {
     span: Span,
 }
 
-/// What is worth a warning about an entry.
+/// The effects of an entry that cause a warning.
 #[derive(Clone, Debug, Default)]
 struct Outcome {
     is_matched: bool,
@@ -104,7 +104,7 @@ impl ImageEntry {
         !self.tag_suffix.is_empty() && self.new_tag.is_empty() && self.digest.is_empty()
     }
 
-    /// What becomes of an image that matches: a new tag or digest replaces both.
+    /// Returns what becomes of an image that matches: a new tag or digest replaces both.
     fn changed(&self, image: &str) -> String {
         let mut image = ImageReference::split(image);
         if !self.new_name.is_empty() {

@@ -1,4 +1,4 @@
-//! What changes resources: the built-in transformers, in the order in which a kustomization runs them.
+//! The built-in transformers, in the order in which a kustomization runs them.
 
 mod affix;
 mod annotations;
@@ -29,7 +29,7 @@ use crate::target::Target;
 pub(crate) trait Transformer {
     fn transform(&self, map: &mut ResMap, cx: &Context<'_>) -> Result<()>;
 
-    /// How many of Kustomize's steps this is; each leaves its trace in the annotations of `buildMetadata`.
+    /// Returns how many of Kustomize's steps this is; each leaves its trace in the annotations of `buildMetadata`.
     fn steps(&self) -> usize {
         1
     }

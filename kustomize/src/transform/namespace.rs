@@ -224,7 +224,7 @@ impl NamespaceTransformer {
     }
 }
 
-/// Whether a field is dealt with otherwise, or is none of this resource.
+/// Returns true if a field is dealt with otherwise, or is none of this resource.
 fn is_handled(spec: &FieldSpec, gvk: &Gvk, is_binding: bool) -> bool {
     match spec.path.as_str() {
         METADATA_NAMESPACE => true,

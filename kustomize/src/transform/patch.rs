@@ -120,13 +120,13 @@ impl Transformer for PatchTransformer {
     }
 }
 
-/// Where a patch is written.
+/// The source of a patch.
 pub(super) enum Source {
     Inline(File),
     Path(Located),
 }
 
-/// What an object says of where its patch is: in `path`, or in place.
+/// Returns what an object says of where its patch is: in `path`, or in place.
 pub(super) fn source(object: &Object<'_>, field: &'static str, target: &Target<'_, '_>) -> Result<Source> {
     let path = object.text("path")?;
     let inline = object.text(field)?;
@@ -193,7 +193,7 @@ impl Patch {
     }
 }
 
-/// What a strategic merge patch may change of a resource's identity.
+/// The parts of a resource's identity that a strategic merge patch may change.
 struct Options {
     may_rename: bool,
     may_change_kind: bool,

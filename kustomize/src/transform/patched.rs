@@ -16,7 +16,7 @@ use crate::schema::Schema;
 use crate::selector::Selector;
 use crate::warning::{Code, Warning};
 
-/// How many warnings of one step get a hint; each costs a look at every resource.
+/// Maximum number of warnings of one step get a hint; each costs a look at every resource.
 const MAX_HINTS: usize = 20;
 
 /// A strategic merge patch.
@@ -65,7 +65,7 @@ impl StrategicPatch {
         }
     }
 
-    /// Whether it wipes all annotations, and with them what Kustomize keeps there.
+    /// Returns true if it wipes all annotations, and with them what Kustomize keeps there.
     fn wipes_annotations(&self) -> bool {
         let wipes = |node: &Node| {
             is_null(node) || matches!(node.get("$patch").and_then(Node::text), Some("delete" | "replace"))
@@ -195,7 +195,7 @@ impl<'m> Patched<'m> {
         Some(format!("there is {}", near?))
     }
 
-    /// What is most like an id that no resource has.
+    /// Returns the id that is most similar to one that no resource has.
     fn near_id(&self, id: &ResId) -> Option<String> {
         let described = |resource: &Resource| {
             let ResId { gvk, name, namespace, .. } = resource.id();

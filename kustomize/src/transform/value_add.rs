@@ -30,13 +30,13 @@ struct ValueAdd {
     places: Vec<Destination>,
 }
 
-/// Where the value goes.
+/// The destination of the value.
 #[derive(Debug)]
 struct Destination {
     /// The resources; all of them where it is absent.
     selector: Option<Selector>,
     path: String,
-    /// Where in the path that the field holds the value is put, counted from one; zero takes the whole field.
+    /// The position in the path that the field contains, counted from one; zero means the whole field.
     position: usize,
     span: Span,
 }
@@ -201,7 +201,7 @@ fn field<'n>(node: &'n mut Node, name: &str, next: Option<&String>) -> Result<&'
     node.get_mut(name).ok_or_else(|| Error::invalid(format!("no field `{name}`")))
 }
 
-/// What is made for a field that is missing, by what the path asks of it.
+/// Returns the value created for a missing field, by the rest of the path.
 fn made_for(next: Option<&String>) -> Node {
     match next {
         None => Node::plain(""),

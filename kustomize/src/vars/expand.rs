@@ -4,7 +4,7 @@ use std::fmt;
 
 use yamltree::{Node, Tag};
 
-/// What a var stands for.
+/// The value of a var.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),

@@ -30,7 +30,7 @@ const DEFAULT_FIELD: &str = "metadata.name";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VarSet(BTreeMap<CompactString, Var>);
 
-/// What a name stands for.
+/// The value of a name.
 #[derive(Clone, Debug)]
 struct Var {
     name: CompactString,

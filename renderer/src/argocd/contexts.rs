@@ -1,4 +1,4 @@
-//! What Applications are rendered in: a context file, or what this checkout says of itself.
+//! The context of Applications: a context file, or what this checkout provides.
 //!
 //! In: the path of a context file, or none. Out: the context, and where its repositories are. Refused: what is wrong in the
 //! file, with its place.
@@ -16,14 +16,14 @@ use crate::git::Repository;
 /// The name of a context file that need not be named.
 pub(crate) const FILE_NAME: &str = "renderer-context.yaml";
 
-/// What is known of the world.
+/// The context and the repositories.
 #[derive(Debug)]
 pub(crate) struct KnownWorld {
     pub(crate) context: Context,
     pub(crate) repositories: Repositories,
     /// The projects, where the context has any.
     pub(crate) projects: Option<Projects>,
-    /// Whether there is no context file.
+    /// True if there is no context file.
     pub(crate) is_default: bool,
     /// The repository that the working directory is in, or that directory.
     pub(crate) root: PathBuf,
@@ -34,7 +34,7 @@ impl KnownWorld {
     /// above it in the repository; without that, the repository alone.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// If the file is invalid.
     pub(crate) fn load(named: Option<&Path>, working_directory: &Path, files: &dyn Files) -> Result<Self> {
         let repository = Repository::discover(working_directory).ok();
         let root = repository.as_ref().map_or(working_directory, Repository::work_tree).to_owned();

@@ -23,7 +23,7 @@ const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 /// Folders that hold what is not the repository's own.
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".terraform"];
 
-/// What was found.
+/// The discovered objects.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     pub(crate) found: Vec<Found>,

@@ -37,7 +37,7 @@ pub(crate) struct CompletedCharts(Mutex<HashMap<PathBuf, Slot>>);
 type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
 
 impl CompletedCharts {
-    /// Whether nothing was fetched.
+    /// Returns true if nothing was fetched.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
@@ -46,7 +46,7 @@ impl CompletedCharts {
     /// `helm dependency build` do, and Flux' source-controller does itself.
     ///
     /// # Errors
-    /// What is wrong with the chart, or cannot be fetched.
+    /// If the chart is invalid or cannot be fetched.
     pub(crate) fn loaded(
         &self,
         engines: &Engines<'_>,
@@ -101,7 +101,7 @@ impl<'r> SourceEngines<'r> {
         Self { operator: Some(operator), ..self }
     }
 
-    /// What the engines gave warnings of.
+    /// Returns what the engines gave warnings of.
     pub(crate) fn into_warnings(self) -> Warnings {
         self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +110,7 @@ impl<'r> SourceEngines<'r> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).extend(warnings);
     }
 
-    /// What `--values` and `--set-file` name: files of repositories, addresses, and values in the Application.
+    /// Returns what `--values` and `--set-file` name: files of repositories, addresses, and values in the Application.
     fn read(&self, names: &HashMap<String, Origin<'_>>, name: &str) -> Result<Vec<u8>> {
         let file = |path: &Path| {
             let files = self.engines.files();
@@ -134,7 +134,7 @@ impl<'r> SourceEngines<'r> {
     }
 }
 
-/// Where the content of a values file is.
+/// The source of a values file's content.
 enum Origin<'o> {
     File(&'o Path),
     Url(&'o str),
@@ -271,7 +271,7 @@ fn options(request: &KustomizationRequest, operator: Option<&Options>) -> Result
     Ok(options)
 }
 
-/// What the flags of a request ask for.
+/// Returns what the flags of a request ask for.
 fn asked(request: &KustomizationRequest) -> Result<Options> {
     let parsed = BuildOptions::try_parse_from(&request.options).map_err(|error| {
         let message = error.to_string();
@@ -283,7 +283,7 @@ fn asked(request: &KustomizationRequest) -> Result<Options> {
     Ok(config::build_options(&parsed.flags))
 }
 
-/// What is asked for beside what the operator says.
+/// Returns what is asked for beside what the operator says.
 fn permitted(asked: Options, operator: &Options) -> Result<Options> {
     let runs_programs =
         asked.enable_alpha_plugins || asked.enable_exec || !asked.function_environment.is_empty();

@@ -23,15 +23,15 @@ const MAX_LEVELS: usize = 16;
 #[derive(Default)]
 pub(crate) struct Fleet {
     pub(crate) members: Vec<Member>,
-    /// What is wrong with Applications that could not be read or are there twice.
+    /// Errors of Applications that cannot be read or are duplicated.
     pub(crate) errors: Vec<Error>,
-    /// What is to be said beside.
+    /// Notices.
     pub(crate) notices: Vec<String>,
     known: HashMap<String, usize>,
     /// ApplicationSets that are to be generated, each with what renders to it.
     sets: Vec<(Object, Option<String>)>,
     known_sets: HashSet<String>,
-    /// What generators are surely not meant to do.
+    /// Warnings of generators.
     pub(crate) warnings: Vec<argocd::Warning>,
 }
 
@@ -228,12 +228,12 @@ impl Member {
     }
 }
 
-/// Whether an object is an Application or makes some.
+/// Returns true if an object is an Application or makes some.
 fn is_maker(object: &Object) -> bool {
     is_application(object) || is_application_set(object)
 }
 
-/// What an Application says, without what is written on it.
+/// Returns what an Application says, without what is written on it.
 fn specification(object: &Object) -> Option<String> {
     let mut json = String::new();
     yamltree::to_json(object.node().get("spec")?, yamltree::JsonOptions::SIGS, &mut json).ok()?;

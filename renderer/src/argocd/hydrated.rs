@@ -35,7 +35,7 @@ pub(crate) struct Layout {
     top: PathBuf,
     /// The paths below it that Applications have, those that failed too.
     taken: BTreeMap<PathBuf, String>,
-    /// Where they come from.
+    /// The origins of the manifests.
     origins: HashSet<(String, String)>,
     written: usize,
 }
@@ -44,7 +44,7 @@ impl Layout {
     /// Makes the folder.
     ///
     /// # Errors
-    /// What making gives.
+    /// If it cannot be created.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|error| Error::disk("create", folder, &error))?;
         let top = folder.canonicalize().map_err(|error| Error::disk("find", folder, &error))?;
@@ -84,7 +84,7 @@ impl Layout {
     /// Writes an Application to its path.
     ///
     /// # Errors
-    /// What writing gives.
+    /// If writing fails.
     pub(crate) fn write(
         &mut self,
         path: &Path,
@@ -108,7 +108,7 @@ impl Layout {
     /// Writes what is at the top, and how many files have changed.
     ///
     /// # Errors
-    /// What writing gives.
+    /// If writing fails.
     pub(crate) fn finish(&mut self) -> Result<usize> {
         self.put(&self.top.join(ATTRIBUTES), ATTRIBUTES_TEXT.as_bytes())?;
         // There is one commit to name where all come from one.
@@ -122,7 +122,7 @@ impl Layout {
     /// Removes the files of Applications that are gone; their folders.
     ///
     /// # Errors
-    /// What removing gives.
+    /// If it cannot be removed.
     pub(crate) fn remove_stale(&self) -> Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         self.find(Path::new(""), 0, &mut found)?;

@@ -34,11 +34,11 @@ pub(crate) struct ApplicationRenderer<'r> {
     pub(crate) charts: CompletedCharts,
 }
 
-/// What has become of an Application.
+/// The result for an Application.
 pub(crate) struct Outcome {
     pub(crate) warnings: Warnings,
     pub(crate) rendered: Result<Rendered>,
-    /// What it depends on.
+    /// The files that it depends on.
     pub(crate) consulted: ReadSet,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Shadowed<'f> {
     path: PathBuf,
     stand_in: PathBuf,
     content: Arc<[u8]>,
-    /// What was done to the file.
+    /// The edit of the file.
     note: &'static str,
 }
 

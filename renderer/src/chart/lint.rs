@@ -14,7 +14,7 @@ use super::{limits, now, random};
 use crate::charts;
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a chart is looked at with.
+/// The inputs of linting a chart.
 #[derive(Debug)]
 pub(crate) struct Linting<'l> {
     /// The values of a user.
@@ -23,7 +23,7 @@ pub(crate) struct Linting<'l> {
     pub(crate) namespace: &'l str,
     /// The cluster's version.
     pub(crate) kube_version: &'l KubeVersion,
-    /// Whether values are checked against schemas.
+    /// True if values are checked against schemas.
     pub(crate) checks_schemas: bool,
 }
 
@@ -34,17 +34,17 @@ const CHART: &str = "Chart.yaml";
 const VALUES: &str = "values.yaml";
 const SCHEMA: &str = "values.schema.json";
 
-/// Whether a path is that of an archive.
+/// Returns true if a path is that of an archive.
 pub(crate) fn is_archive(path: &Path) -> bool {
     let name = path.to_string_lossy();
     name.ends_with(".tgz") || name.ends_with(".tar.gz")
 }
 
 impl Linting<'_> {
-    /// What the linter says of the chart at a path.
+    /// Returns what the linter says of the chart at a path.
     ///
     /// # Errors
-    /// When there is no chart.
+    /// If there is no chart.
     pub(crate) fn messages(&self, path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Message>> {
         if is_archive(path) { self.archive(path, warnings) } else { self.folder(path, warnings) }
     }

@@ -1,4 +1,4 @@
-//! Where the text of a rendered chart was written: in which line of which template.
+//! Maps the text of a rendered chart to the lines of its templates.
 //!
 //! In: the documents of a chart as they are put together. Out: [`ChartPlaces`], which leads from the text to files, named
 //! as a person would open them; and beside it the [`Inputs`], to say what a value in a template is.
@@ -14,7 +14,7 @@ use yamltree::{Location, Source, Span};
 use super::Values;
 use crate::charts::Loaded;
 
-/// What a renderer keeps of the charts that it renders, when it is to say where things come from.
+/// The recorded inputs of rendered charts, for locations.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     charts: Mutex<Vec<(Arc<ChartPlaces>, Inputs)>>,
@@ -23,7 +23,7 @@ pub(crate) struct Kept {
     histories: Mutex<Vec<History>>,
 }
 
-/// What a chart was rendered with.
+/// The inputs of a rendered chart.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     /// The chart's folder, or its archive.
@@ -32,7 +32,7 @@ pub(crate) struct Inputs {
     pub(crate) loaded: Arc<Loaded>,
     /// The values that were given, by the names of files.
     pub(crate) given: Values,
-    /// What those files hold.
+    /// The content of those files.
     pub(crate) files: ReadFiles,
     /// The generation of Helm.
     pub(crate) version: HelmVersion,
@@ -41,9 +41,9 @@ pub(crate) struct Inputs {
 /// The folder of a chart, or its archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
-    /// Where it is.
+    /// The path.
     pub(crate) path: PathBuf,
-    /// How a person would name it.
+    /// The path as the user would write it.
     pub(crate) name: String,
 }
 
@@ -70,14 +70,14 @@ struct Segment {
 
 /// Collects the places of documents while the text is put together.
 pub(super) struct Collector<'c> {
-    /// How the chart's folder would be named.
+    /// The path of the chart's directory as the user would write it.
     root: &'c str,
     numbers: HashMap<String, u32>,
     pub(super) places: ChartPlaces,
 }
 
 impl Kept {
-    /// What keeps the ways of objects of a kind too.
+    /// Returns what keeps the ways of objects of a kind too.
     pub(crate) fn watching(kind: &str) -> Self {
         Self { watched: Some(kind.to_owned()), ..Self::default() }
     }
@@ -98,7 +98,7 @@ impl Kept {
         self.charts.lock().unwrap_or_else(PoisonError::into_inner).push((places, inputs));
     }
 
-    /// What the chart was rendered with that a text is a template of.
+    /// Returns what the chart was rendered with that a text is a template of.
     pub(crate) fn inputs(&self, template: &Arc<Source>) -> Option<Inputs> {
         let kept = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
         let has = |places: &ChartPlaces| places.sources.iter().any(|source| Arc::ptr_eq(source, template));
@@ -112,7 +112,7 @@ impl ChartPlaces {
         self.sources.as_slice().into()
     }
 
-    /// Where a span of the text is in the files.
+    /// Returns where a span of the text is in the files.
     pub(crate) fn span(&self, span: Span) -> Span {
         let found = span.is_some().then(|| self.find(span.start, span.end)).flatten();
         found.unwrap_or(Span::NONE)

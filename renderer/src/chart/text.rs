@@ -1,4 +1,4 @@
-//! What `helm template` prints of a rendered chart.
+//! Prints a rendered chart as `helm template` does.
 //!
 //! In: the manifests, and which of them are wanted. Out: one text, or that of the documents of some templates.
 
@@ -33,7 +33,7 @@ pub(crate) struct Text<'t> {
 enum Document<'t> {
     /// Path and content of a file.
     Crd(&'t str, &'t str),
-    /// What a template wrote.
+    /// The output of a template.
     Rendered(&'t Manifest),
 }
 

@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "OUT", conflicts_with = "output")]
     output_dir: Option<PathBuf>,
 
-    /// What is printed: manifests, manifests by Application, or a line for each Application
+    /// Output: manifests, manifests by Application, or a line for each Application
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     output: Format,
 
@@ -91,7 +91,7 @@ pub(super) struct Arguments {
     #[arg(short = 'l', long, value_name = "LABELS", value_delimiter = ',')]
     selector: Vec<String>,
 
-    /// How many Applications are rendered at a time; as many as there are processors by default
+    /// Number of Applications are rendered at a time; as many as processors by default
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 
@@ -369,7 +369,7 @@ struct Filter {
     labels: Vec<Requirement>,
 }
 
-/// What a label has to be.
+/// A label requirement.
 enum Requirement {
     Is(String, String),
     IsNot(String, String),
@@ -396,7 +396,7 @@ impl Filter {
         self.names.is_empty() && self.projects.is_empty() && self.labels.is_empty()
     }
 
-    /// Whether all names that are wanted are there, so that nothing else needs to be rendered to find them.
+    /// Returns true if all names that are wanted are there, so that nothing else needs to be rendered to find them.
     fn is_of_known_names<'a>(&self, known: impl Iterator<Item = &'a Application>) -> bool {
         let Some(wanted) = &self.plain_names else { return false };
         let known: Vec<&str> = known.map(|application| application.name.value.as_str()).collect();

@@ -16,7 +16,7 @@ pub(super) struct WorldFlags {
     #[arg(long, value_name = "FILE")]
     pub(super) context: Option<PathBuf>,
 
-    /// How objects are tracked; as the settings of the context say by default
+    /// Tracking method of objects [default: that of the context]
     #[arg(long, value_name = "METHOD")]
     tracking: Option<Tracking>,
 
@@ -32,7 +32,7 @@ pub(super) struct WorldFlags {
     #[arg(long)]
     offline: bool,
 
-    /// Where remote charts and bases are kept [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
+    /// Cache directory for remote charts and bases [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
 
@@ -45,7 +45,7 @@ pub(super) struct WorldFlags {
     quiet: bool,
 }
 
-/// How objects are tracked, as typed.
+/// The tracking method, as typed.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum Tracking {
     Annotation,
@@ -56,7 +56,7 @@ enum Tracking {
 }
 
 impl WorldFlags {
-    /// What the renderer is told.
+    /// Returns what the renderer is told.
     pub(super) fn config(&self, reporter: &mut Reporter) -> Config {
         reporter.set_quiet(self.quiet);
         let cache_dir = self.cache_dir.clone().or_else(default_cache_dir);
@@ -64,7 +64,7 @@ impl WorldFlags {
         Config { offline: self.offline, cache_dir, strict: self.strict, ..Config::default() }
     }
 
-    /// What takes the place of what the context says.
+    /// Returns what takes the place of what the context says.
     pub(super) fn overrides(&self, any_cluster: bool) -> Overrides {
         Overrides {
             tracking: self.tracking.map(|tracking| match tracking {

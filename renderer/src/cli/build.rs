@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     output: super::Format,
 
-    /// How many targets are rendered at a time; as many as there are processors by default
+    /// Number of targets are rendered at a time; as many as processors by default
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 
@@ -105,7 +105,7 @@ impl ChartFlags {
     }
 }
 
-/// What has become of a target.
+/// The result of a target.
 struct Outcome {
     warnings: Warnings,
     text: Result<String>,

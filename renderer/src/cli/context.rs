@@ -38,7 +38,7 @@ No credential is taken over: of Secrets only names, addresses, labels and annota
 
 #[derive(Args, Debug)]
 pub(super) struct Arguments {
-    /// What the commands printed, in any order; `-` is standard input
+    /// Output of the printed commands, in any order; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 
-/// What a difference ends with, where `--exit-code` asks for it.
+/// Exit code if there are differences and `--exit-code` is set.
 const DIFFERENT: u8 = 2;
 
 const EXAMPLES: &str = "\
@@ -38,7 +38,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Where to look for Applications, kustomizations and charts; everywhere in the repository by default. Without a
+    /// Paths to search for Applications, kustomizations and charts [default: the whole repository]. Without a
     /// revision, two paths are two sets of manifests; `-` is standard input
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -60,15 +60,15 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Output::read, default_value = "terminal")]
     output: Vec<Output>,
 
-    /// How many characters a comment may have
+    /// Number of characters a comment may have
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// What the report is about; the two revisions by default
+    /// Title of the report [default: the two revisions]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// Where the whole report will be, for comments to point to
+    /// URL of the full report, for links in comments
     #[arg(long, value_name = "ADDRESS")]
     full_report: Option<String>,
 
@@ -76,7 +76,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     exit_code: bool,
 
-    /// How many targets are rendered at a time; as many as there are processors by default
+    /// Number of targets are rendered at a time; as many as processors by default
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

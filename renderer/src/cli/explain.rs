@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "FIELD.PATH")]
     field: Option<String>,
 
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Format,
 
@@ -164,7 +164,7 @@ fn world(arguments: &Arguments, files: &dyn Files) -> Result<KnownWorld> {
     KnownWorld::load(arguments.context.as_deref(), Disk::new().working_directory(), files)
 }
 
-/// What Argo CD would apply for Applications.
+/// Returns what Argo CD would apply for Applications.
 fn applied(found: &[Found], world: &KnownWorld, renderer: &Renderer) -> Result<Vec<Object>> {
     let overrides = Overrides { any_cluster: world.is_default, ..Overrides::default() };
     let applications =

@@ -1,4 +1,4 @@
-//! What `lint` and `validate` found, as a person or a program wants it.
+//! The output of `lint` and `validate`.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
@@ -39,7 +39,7 @@ impl ValueEnum for FindingFormat {
     }
 }
 
-/// What was looked at, and what was found.
+/// The checked targets and the findings.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     targets: Vec<String>,

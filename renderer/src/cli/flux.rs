@@ -30,7 +30,7 @@ Examples:
   # what a file has, which may be outside of all Kustomizations
   renderer flux build apps/podinfo/release.yaml -o json";
 
-/// What is rendered, as `flux` has it.
+/// The rendered kind, as in `flux`.
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
     /// Print what Kustomizations and HelmReleases come to, variables, values and post-renderers included
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "API", value_delimiter = ',')]
     api_versions: Vec<String>,
 
-    /// How many are rendered at a time; as many as there are processors by default
+    /// Number of are rendered at a time; as many as processors by default
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 
@@ -73,7 +73,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     offline: bool,
 
-    /// Where remote charts and bases are kept [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
+    /// Cache directory for remote charts and bases [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
 
@@ -147,7 +147,7 @@ impl Arguments {
     }
 }
 
-/// What a command line asks for.
+/// The arguments of the command line.
 struct Wanted {
     kind: Option<&'static str>,
     names: Vec<String>,

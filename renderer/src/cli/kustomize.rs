@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     flags: BuildFlags,
 }
 
-/// Where the manifests shall go.
+/// The destination of the manifests.
 enum Destination<'a> {
     Stdout(Format),
     Path(&'a Path),

@@ -69,7 +69,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CODE", conflicts_with = "paths")]
     explain: Option<String>,
 
-    /// What names of projects for production match, as a regular expression
+    /// Regular expression that matches the names of production projects
     #[arg(long, value_name = "REGEX", default_value = Options::PRODUCTION)]
     production: String,
 
@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH")]
     crds: Vec<PathBuf>,
 
-    /// How many Applications are rendered at a time; as many as there are processors by default
+    /// Number of Applications are rendered at a time; as many as processors by default
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

@@ -117,7 +117,7 @@ struct KustomizeCli {
     stack_trace: bool,
 }
 
-/// What `kustomize` has, called by that name.
+/// The commands under the name `kustomize`.
 #[derive(Subcommand, Debug)]
 enum KustomizeCommand {
     #[command(flatten)]
@@ -134,7 +134,7 @@ struct HelmCli {
     command: HelmCommand,
 }
 
-/// What `helm` has, called by that name.
+/// The commands under the name `helm`.
 #[derive(Subcommand, Debug)]
 enum HelmCommand {
     #[command(flatten)]
@@ -211,7 +211,7 @@ fn run(command: Command, reporter: &mut Reporter) -> Result<()> {
     }
 }
 
-/// How many targets are rendered at a time: as many as was said, or as there are processors.
+/// Returns how many targets are rendered at a time: as many as was said, or as there are processors.
 fn jobs(said: Option<NonZeroUsize>, targets: usize) -> usize {
     match said {
         Some(jobs) => jobs.get(),

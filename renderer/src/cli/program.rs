@@ -1,4 +1,4 @@
-//! What the binary was called as: itself, or kustomize or helm in whose place it stands.
+//! The name under which the binary was called: its own, or kustomize or helm.
 //!
 //! In: the name that it was called by. Out: whose command line is read, and how that program words what is wrong with
 //! it. Called as another program it ends as that does: errors begin with `Error:`, and every failure is exit code 1.
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Whose command line is read.
+/// The program whose command line is parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Program {
     #[default]
@@ -29,7 +29,7 @@ impl Program {
         }
     }
 
-    /// What the program's commands are called in our own help texts.
+    /// Returns what the program's commands are called in our own help texts.
     fn commands(self) -> &'static str {
         match self {
             Self::Renderer => "renderer",
@@ -48,7 +48,7 @@ impl Program {
         own.replace("_renderer", &format!("_{name}")).replace("renderer.fish", &format!("{name}.fish"))
     }
 
-    /// What is said of a command line that is wrong.
+    /// Returns the message for a wrong command line.
     pub(crate) fn usage_error(self, error: &clap::Error, name: &str) -> String {
         let text = error.render().ansi().to_string();
         if self == Self::Renderer {
@@ -77,7 +77,7 @@ impl Program {
         }
     }
 
-    /// Whether this stands in another program's place.
+    /// Returns true if this stands in another program's place.
     pub(crate) fn is_stand_in(self) -> bool {
         self != Self::Renderer
     }
@@ -89,7 +89,7 @@ pub(crate) fn name_of(path: &OsStr) -> String {
     name.strip_suffix(".exe").map_or(name.clone(), str::to_owned)
 }
 
-/// Whether what follows a program's name is nothing or a version: `3`, `-5.8.1`, `_v5`.
+/// Returns true if what follows a program's name is nothing or a version: `3`, `-5.8.1`, `_v5`.
 fn is_version(rest: &str) -> bool {
     let version = rest.trim_start_matches(['-', '_', '.', '@']);
     let version = version.strip_prefix('v').unwrap_or(version);

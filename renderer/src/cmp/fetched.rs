@@ -24,7 +24,7 @@ impl<'f> WithFetched<'f> {
         Self { tree, cache, disk: Disk::new(), were_asked: AtomicBool::new(false) }
     }
 
-    /// Whether anything of the cache was asked for.
+    /// Returns true if anything of the cache was asked for.
     pub(super) fn were_asked(&self) -> bool {
         self.were_asked.load(Ordering::Relaxed)
     }

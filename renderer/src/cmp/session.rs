@@ -52,7 +52,7 @@ impl<'s> Session<'s> {
     /// Renders the application on the caller's stack, and says what is not wrong with it but surely not meant.
     ///
     /// # Errors
-    /// What is wrong.
+    /// If the input is invalid.
     pub(crate) fn generate(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -85,7 +85,7 @@ impl<'s> Session<'s> {
     /// The parameters that the application can have.
     ///
     /// # Errors
-    /// What is wrong with those that it has, or with what their values are taken from.
+    /// If the parameters or the sources of their values are invalid.
     pub(crate) fn parameters(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::output;
 use crate::remote::charts::{ChartRequest, are_same};
 
-/// What is to be in `charts/`.
+/// The new content of `charts/`.
 #[derive(Debug)]
 pub(super) struct Fetched {
     /// The dependencies, with the versions that were had.
@@ -188,7 +188,7 @@ impl Fetched {
     }
 }
 
-/// Whether an earlier dependency is the same archive, under another alias.
+/// Returns true if an earlier dependency is the same archive, under another alias.
 fn is_again(dependency: &Dependency, earlier: &[Dependency]) -> bool {
     earlier.iter().any(|other| {
         other.name == dependency.name

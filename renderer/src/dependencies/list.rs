@@ -1,4 +1,4 @@
-//! What is there of a chart's dependencies.
+//! Lists the dependencies of a chart and their state.
 //!
 //! In: a chart on disk. Out: for each dependency how it stands, and the charts in `charts/` that it does not declare. As
 //! Helm's `pkg/action/dependency.go`.
@@ -20,7 +20,7 @@ pub(crate) struct Status {
     pub(crate) status: &'static str,
 }
 
-/// How the dependencies of a chart stand; nothing where it declares none. The second list are warnings.
+/// Returns how the dependencies of a chart stand; nothing where it declares none. The second list are warnings.
 ///
 /// # Errors
 /// A chart that cannot be read.
@@ -39,7 +39,7 @@ pub(crate) fn list(path: &Path) -> Result<Option<(Vec<Status>, Vec<String>)>> {
     Ok(Some((list, undeclared(&chart, &entries))))
 }
 
-/// What is in `charts/`, in order.
+/// Returns what is in `charts/`, in order.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

@@ -1,4 +1,4 @@
-//! Where a dependency comes from.
+//! The origin of a dependency.
 //!
 //! In: what a chart or a lock says of its repository. Out: a folder, a repository, a registry. Refused: names of
 //! repositories that nobody added.
@@ -16,7 +16,7 @@ use crate::remote::charts::{OCI, are_same};
 /// A folder in place of a repository.
 const FILE: &str = "file://";
 
-/// Where a dependency comes from.
+/// The origin of a dependency.
 #[derive(Debug)]
 pub(super) enum Origin<'o> {
     /// It is in `charts/` already.

@@ -68,7 +68,7 @@ impl Manager<'_> {
         }
     }
 
-    /// What to ask a repository for; nothing where the origin is none.
+    /// Returns what to ask a repository for; nothing where the origin is none.
     pub(super) fn locked<'l>(
         &'l self,
         dependency: &'l Dependency,

@@ -21,7 +21,7 @@ use crate::render::Renderer;
 /// The Applications of one side.
 struct Side {
     world: KnownWorld,
-    /// What the context was read from.
+    /// The files of the context.
     context: ReadSet,
     fleet: Fleet,
 }
@@ -32,7 +32,7 @@ struct Compared {
     base: Side,
     /// The names of those that are the same on both sides.
     unaffected: HashSet<String>,
-    /// What a second rendering gives of those of the later state that are another each time.
+    /// A second rendering of head targets whose output differs each time.
     again: HashMap<String, Vec<Object>>,
 }
 
@@ -180,7 +180,7 @@ fn look_into(discovery: &mut Discovery, place: &Path, files: &dyn Files) {
     let _ = discovery.file(place, files);
 }
 
-/// Whether two Applications are written the same.
+/// Returns true if two Applications are written the same.
 fn is_written_as(one: &Member, other: &Member) -> bool {
     let text = |object: &Object| {
         let mut json = String::new();

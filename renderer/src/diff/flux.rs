@@ -19,13 +19,13 @@ use crate::error::Result;
 use crate::flux::{Discovery, Fleet, FluxRenderer, Member, Settings, Unit};
 use crate::render::Renderer;
 
-/// What tells a member from others, on either side.
+/// The identity of a target on both sides.
 type Id = (&'static str, String);
 
-/// What Flux rolls out of one side.
+/// The Flux objects of one side.
 struct Side {
     world: KnownWorld,
-    /// What the context was read from.
+    /// The files of the context.
     context: ReadSet,
     fleet: Fleet,
 }
@@ -92,13 +92,13 @@ fn id(member: &Member) -> Id {
     (member.unit.kind(), member.name.clone())
 }
 
-/// Whether two objects are written the same.
+/// Returns true if two objects are written the same.
 fn is_same(one: &Object, other: &Object) -> bool {
     let one = json(one.node());
     one.is_some() && one == json(other.node())
 }
 
-/// What values and sources are taken from: not the metadata, on which a Kustomization that was rendered meanwhile writes
+/// Returns what values and sources are taken from: not the metadata, on which a Kustomization that was rendered meanwhile writes
 /// its labels.
 fn content(object: Option<&Object>) -> Option<Option<String>> {
     object.map(|object| {
@@ -113,7 +113,7 @@ fn json(node: &Node) -> Option<String> {
     yamltree::to_json(node, JsonOptions::SIGS, &mut json).map(|()| json).ok()
 }
 
-/// Where paths are named, what depends on something below one of them is meant.
+/// Returns where paths are named, what depends on something below one of them is meant.
 fn is_in_places(member: &Member, states: &States, request: &Request<'_>) -> bool {
     let Some(outcome) = member.outcome.as_ref().filter(|_| !request.paths.is_empty()) else { return true };
     let consulted = outcome.consulted.files.iter().chain(&outcome.consulted.directories);

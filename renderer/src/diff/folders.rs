@@ -1,7 +1,7 @@
 //! Kustomizations and charts on both sides of a change.
 //!
-//! Where nobody names folders, those count that nothing else in the repository builds on, and only in a repository without
-//! Applications: there these say what is deployed.
+//! Without paths, the directories count that nothing else in the repository builds on, and only in a repository
+//! without Applications: those define what is deployed.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 64;
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".terraform"];
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What a folder renders to, and what that depends on.
+/// The rendered directory, and its dependencies.
 struct Done {
     target: Target,
     consulted: ReadSet,
@@ -213,7 +213,7 @@ impl Search<'_> {
         Some(entries.map(|entry| clean(&folder.join(entry))).collect())
     }
 
-    /// What nothing else builds on.
+    /// Returns what nothing else builds on.
     fn roots(self) -> BTreeSet<PathBuf> {
         let named: HashSet<&PathBuf> = self.overlays.values().flatten().collect();
         let roots: BTreeSet<PathBuf> =

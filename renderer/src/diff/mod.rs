@@ -1,4 +1,4 @@
-//! What a change does to everything that a repository renders: both sides of it, of what the change affects.
+//! Compares everything that a repository renders before and after a change, as far as the change affects it.
 //!
 //! In: two states of the user's repository, or two sets of manifests. Out: [`manifest_diff::Target`]s of both sides. Every target
 //! is rendered at the later state, and what it consulted is noted; only where some of that is another at the earlier one is
@@ -28,34 +28,34 @@ use side::States;
 /// Two states to compare.
 #[derive(Debug)]
 pub(crate) struct Request<'r> {
-    /// Where to look for targets; everywhere in the repository where empty.
+    /// The paths to search; empty for the whole repository.
     pub(crate) paths: &'r [PathBuf],
     /// The earlier state.
     pub(crate) base: &'r str,
     /// The later state; the work tree where absent.
     pub(crate) head: Option<&'r str>,
-    /// Whether the earlier state is where the two lines of work parted.
+    /// True if the earlier state is where the two lines of work parted.
     pub(crate) from_merge_base: bool,
     /// The context file.
     pub(crate) context: Option<&'r Path>,
-    /// How many targets are rendered at a time.
+    /// Number of targets are rendered at a time.
     pub(crate) jobs: usize,
 }
 
 /// Both sides of a change.
 #[derive(Debug, Default)]
 pub(crate) struct Sides {
-    /// What is affected, as it was.
+    /// The affected targets before the change.
     pub(crate) base: Vec<Target>,
-    /// What is affected, as it is.
+    /// The affected targets after the change.
     pub(crate) head: Vec<Target>,
-    /// How many targets are not affected.
+    /// Number of targets are not affected.
     pub(crate) unaffected: usize,
-    /// What the two states are called.
+    /// The names of the two states.
     pub(crate) title: String,
-    /// What could not be read.
+    /// The errors.
     pub(crate) errors: Vec<Error>,
-    /// What is to be said beside.
+    /// Notices.
     pub(crate) notices: Vec<String>,
 }
 
@@ -79,9 +79,9 @@ pub(crate) struct Affected {
     pub(crate) fleet: Fleet,
     /// The names of those that are not affected.
     pub(crate) unaffected: HashSet<String>,
-    /// What could not be read.
+    /// The errors.
     pub(crate) errors: Vec<Error>,
-    /// What is to be said beside.
+    /// Notices.
     pub(crate) notices: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn affected(request: &Request<'_>, config: Config, overrides: &Overri
 /// Two sets of manifests: files, folders, kustomizations, charts, or standard input.
 ///
 /// # Errors
-/// What is wrong with one of them.
+/// If one of them is invalid.
 pub(crate) fn of_manifests(base: &Path, head: &Path, config: Config) -> Result<Sides> {
     if base == head {
         let sentence = format!("`{}` is compared with itself", base.display());

@@ -17,13 +17,13 @@ pub(super) struct States {
     pub(super) base: Renderer,
     /// Renders the later one.
     pub(super) head: Renderer,
-    /// What differs between them.
+    /// The comparison of both sides.
     pub(super) comparison: Comparison,
-    /// Where targets are looked for, as absolute paths.
+    /// The searched paths, absolute.
     pub(super) places: Vec<PathBuf>,
     /// The folder that paths of the command line start from.
     pub(super) working_directory: PathBuf,
-    /// What the two are called.
+    /// The names of the two sides.
     pub(super) title: String,
 }
 
@@ -83,7 +83,7 @@ fn places(
     paths.iter().map(place).collect()
 }
 
-/// Whether there is a folder or file at a path.
+/// Returns whether there is a folder or file at a path.
 pub(super) fn kind(path: &Path, files: &dyn Files) -> Option<FileKind> {
     files.resolve(path).ok().map(|(_, kind)| kind)
 }

@@ -49,7 +49,7 @@ fn has_finalizer(object: &Object) -> bool {
     finalizers.into_iter().flatten().any(|name| name.text().is_some_and(|name| name.starts_with(CASCADE)))
 }
 
-/// What is wrong in the settings was said when the Application was rendered.
+/// Returns what is wrong in the settings was said when the Application was rendered.
 fn normalizer(application: &Application, settings: &BTreeMap<String, String>) -> Option<Normalizer> {
     Normalizer::new(&application.ignore_differences, settings).ok()
 }

@@ -1,4 +1,4 @@
-//! Where an Application gives a value to a chart.
+//! Finds where an Application sets a value of a chart.
 //!
 //! In: what the engine calls the place, which are flags of helm and fields of the Application, and the path of the value.
 //! Out: the line in the Application's file.
@@ -6,7 +6,7 @@
 use argocd::objects::Object;
 use yamltree::{Location, Node};
 
-/// Where one of some Applications gives a value.
+/// Returns where one of some Applications gives a value.
 pub(super) fn place(applications: &[Object], given_in: &str, path: &str) -> Option<Location> {
     applications.iter().find_map(|application| {
         let node =

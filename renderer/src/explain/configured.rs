@@ -16,7 +16,7 @@ const GENERATORS: &[&str] =
 /// Fields whose entries are for images of a name.
 const IMAGES: &[&str] = &["images", "imageTags"];
 
-/// Where a step was asked for that made a value another one; `written` is where the new value is written.
+/// Returns where a step was asked for that made a value another one; `written` is where the new value is written.
 pub(super) fn span(step: &BuildStep, before: Option<&str>, after: &str, written: Option<&Location>) -> Span {
     let is_any = |names: &[&str]| step.fields.iter().any(|field| names.contains(&field.name));
     if is_any(GENERATORS) {
@@ -54,7 +54,7 @@ pub(super) fn span(step: &BuildStep, before: Option<&str>, after: &str, written:
     best.or(fitting.first().copied()).map_or(step.span, |node| node.span)
 }
 
-/// Whether an entry names a file, by a path from the folder of the kustomization.
+/// Returns true if an entry names a file, by a path from the folder of the kustomization.
 fn names_file(entry: &Node, file: &str) -> bool {
     let mut leaves = Vec::new();
     add_leaves(entry, &mut leaves);
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// What in the text of a field a change leads to.
+    /// Returns what in the text of a field a change leads to.
     fn found(
         name: &'static str,
         text: &str,

@@ -1,4 +1,4 @@
-//! What made the fields of an object what they are.
+//! Explains the origin of an object's fields.
 //!
 //! In: an object with its places, what a watched build noted of it, and the path of a field. Out: an [`Explanation`]: for
 //! each field the [`Link`]s of the chain that led to its value, from the line where it was first written to what the
@@ -18,13 +18,13 @@ use self::template::{Inflation, Line};
 use crate::error::Result;
 use crate::render::Renderer;
 
-/// What stands in place of a secret.
+/// The replacement of a secret.
 const MASK: &str = "***";
 
-/// What of a Secret anyone may see.
+/// The public fields of a Secret.
 const OPEN_FIELDS: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
-/// What kubectl keeps of the whole object, its secrets among it.
+/// The annotation in which kubectl keeps the whole object, secrets included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Why fields are what they are.
@@ -39,26 +39,26 @@ pub(crate) struct Explanation {
 /// Why a field is what it is.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// Where in the object it is.
+    /// The path in the object.
     pub(crate) path: Vec<Step>,
-    /// What it is, as JSON.
+    /// The value, as JSON.
     pub(crate) value: String,
-    /// What led to that, the last of which counts.
+    /// The chain that led to it; the last link is effective.
     pub(crate) chain: Vec<Link>,
 }
 
 /// A step that gave a field a value, or moved it to another place.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// What it is: a field of a kustomization, `template`, `file`.
+    /// The name of the step: a field of a kustomization, `template`, `file`.
     pub(crate) step: String,
-    /// Where the value is written.
+    /// The location of the value.
     pub(crate) place: Option<Location>,
-    /// Where the step is asked for, if that is elsewhere.
+    /// The location of the step's configuration, if different.
     pub(crate) by: Option<Location>,
-    /// What the field is after it, as JSON.
+    /// The value after the step, as JSON.
     pub(crate) value: String,
-    /// What the line of a template uses.
+    /// The values that the template's line uses.
     pub(crate) line: Option<Line>,
 }
 
@@ -128,7 +128,7 @@ impl<'r> Subject<'r> {
         }
     }
 
-    /// What led to a value.
+    /// Returns what led to a value.
     fn chain(&self, path: &[Step], node: &Node, is_secret: bool) -> Vec<Link> {
         let mut chain: Vec<Link> = Vec::new();
         let mut before: Option<&Node> = None;
@@ -169,7 +169,7 @@ impl<'r> Subject<'r> {
         Link { step: step.name.to_string(), place, by, value: value(after, is_secret), line }
     }
 
-    /// What is in no kustomization, or came after it.
+    /// Returns what is in no kustomization, or came after it.
     fn rendered(&self, node: &Node, is_after: bool, is_secret: bool) -> Link {
         let place = argocd::objects::place_of(self.object.sources(), node.span).filter(|_| !is_after);
         let line = self.line(place.as_ref(), None, is_secret);
@@ -186,7 +186,7 @@ impl<'r> Subject<'r> {
         self.renderer.inputs(&place.source).is_some()
     }
 
-    /// What a line of a template uses. The line of a secret may hold it, and so may its values.
+    /// Returns what a line of a template uses. The line of a secret may hold it, and so may its values.
     fn line(&self, place: Option<&Location>, step: Option<&BuildStep>, is_secret: bool) -> Option<Line> {
         let place = place?;
         let inputs = self.renderer.inputs(&place.source)?;
@@ -226,7 +226,7 @@ fn value(node: &Node, is_secret: bool) -> String {
     text.trim_end().to_owned()
 }
 
-/// Whether two values are the same text.
+/// Returns true if two values are the same text.
 fn is_equal(left: &Node, right: &Node) -> bool {
     value(left, false) == value(right, false)
 }

@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 4;
 /// A line tells of no more values.
 const MAX_VALUES: usize = 32;
 
-/// What is known of a line of a template.
+/// A line of a template.
 #[derive(Debug)]
 pub(crate) struct Line {
     /// The line, without blanks around.
@@ -44,13 +44,13 @@ pub(crate) struct Value {
 pub(super) struct Inflation<'i> {
     /// The entry of `helmCharts`.
     pub(super) entry: &'i Node,
-    /// How the folder of the kustomization would be named; empty for the working directory.
+    /// The directory of the kustomization as the user would write it; empty for the working directory.
     pub(super) folder: &'i str,
-    /// Where its spans are.
+    /// Locates its spans.
     pub(super) place: &'i dyn Fn(Span) -> Option<Location>,
 }
 
-/// What is known of the line at a place in a template.
+/// Returns what is known of the line at a place in a template.
 pub(super) fn line(
     place: &Location,
     inputs: &Inputs,

@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 64;
 /// Folders that hold what is not the repository's own.
 const PASSED_OVER: [&str; 3] = [".git", "node_modules", ".terraform"];
 
-/// What was found.
+/// The discovered objects.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
     /// Kustomizations and HelmReleases.
@@ -35,7 +35,7 @@ impl Discovery {
     /// Looks through a folder and those below it.
     ///
     /// # Errors
-    /// What reading gives.
+    /// If reading fails.
     pub(crate) fn folder(&mut self, folder: &Path, files: &dyn Files) -> Result<()> {
         self.walk(folder, files, 0)
     }

@@ -22,7 +22,7 @@ use crate::render::{Event, side_by_side};
 /// Kustomizations that make Kustomizations nest no deeper.
 const MAX_ROUNDS: usize = 64;
 
-/// What is rolled out, and what is wrong with what cannot be read.
+/// The Flux objects to render, and the errors of those that cannot be read.
 #[derive(Default)]
 pub(crate) struct Fleet {
     pub(crate) members: Vec<Member>,
@@ -44,7 +44,7 @@ pub(crate) struct Member {
 
 struct Cluster {
     known: Known,
-    /// What tells it from others.
+    /// The name that distinguishes it.
     label: String,
 }
 
@@ -165,7 +165,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// What can be rendered next: Kustomizations before releases, and what others depend on before these. Where none is
+    /// Returns what can be rendered next: Kustomizations before releases, and what others depend on before these. Where none is
     /// free because they wait for one another, all are.
     fn ready(&self) -> Vec<usize> {
         let open: Vec<usize> =
@@ -198,12 +198,12 @@ impl Fleet {
         }
     }
 
-    /// Whether there is nothing of Flux.
+    /// Returns true if there is nothing of Flux.
     pub(crate) fn is_empty(&self) -> bool {
         self.members.is_empty() && self.errors.is_empty()
     }
 
-    /// What is known of a member's cluster.
+    /// Returns what is known of a member's cluster.
     pub(crate) fn known(&self, member: &Member) -> &Known {
         &self.clusters[member.cluster].known
     }

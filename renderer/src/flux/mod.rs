@@ -23,7 +23,7 @@ use engines::FluxEngines;
 pub(crate) use discovery::Discovery;
 pub(crate) use fleet::{Fleet, Member};
 
-/// What is rendered.
+/// The rendered unit.
 #[derive(Clone, Debug)]
 pub(crate) enum Unit {
     Kustomization(Box<Kustomization>),
@@ -39,7 +39,7 @@ impl Unit {
         }
     }
 
-    /// Where it is written.
+    /// Returns where it is written.
     pub(crate) fn place(&self) -> Option<&Location> {
         match self {
             Self::Kustomization(kustomization) => kustomization.place.as_ref(),
@@ -55,10 +55,10 @@ impl Unit {
     }
 }
 
-/// What is said of clusters.
+/// The settings of clusters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
-    /// What is done with variables that are not set.
+    /// The handling of variables that are not set.
     pub(crate) mode: flux::envsubst::Mode,
     pub(crate) kube_version: Option<String>,
     pub(crate) api_versions: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct FluxRenderer<'r> {
     charts: CompletedCharts,
 }
 
-/// What has become of a Kustomization or HelmRelease.
+/// The result for a Kustomization or HelmRelease.
 pub(crate) struct Outcome {
     pub(crate) warnings: Warnings,
     pub(crate) rendered: Result<Rendered>,

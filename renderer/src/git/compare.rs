@@ -36,7 +36,7 @@ enum SideFiles {
     WorkTree(PathBuf),
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Nothing,
@@ -60,7 +60,7 @@ impl Comparison {
         Self { top, base: Side::new(SideFiles::Commit(base)), head }
     }
 
-    /// Whether anything of what was consulted differs.
+    /// Returns true if anything of what was consulted differs.
     pub fn touches(&self, set: &ReadSet) -> bool {
         let mut paths = set.files.iter().chain(&set.directories).chain(&set.missing);
         paths.any(|path| self.has_changed(path)) || set.listed.iter().any(|path| self.lists_otherwise(path))
@@ -104,7 +104,7 @@ impl Side {
         state
     }
 
-    /// What is at a path whose folders are real ones.
+    /// Returns the state of a path whose directories are resolved.
     fn look(&self, below: &Path) -> State {
         let state = match &self.files {
             SideFiles::Commit(tree) => in_commit(tree, below),
@@ -137,7 +137,7 @@ fn in_commit(tree: &RevisionTree, below: &Path) -> io::Result<State> {
     })
 }
 
-/// What is at a path of the disk, by the name that git would give it.
+/// Returns what is at a path of the disk, by the name that git would give it.
 fn on_disk(path: &Path) -> io::Result<State> {
     let metadata = fs::symlink_metadata(path)?;
     let name =
@@ -186,7 +186,7 @@ mod tests {
         (folder, repository)
     }
 
-    /// What reading a file through the link, and looking for one that is not there, consults.
+    /// Returns what reading a file through the link, and looking for one that is not there, consults.
     fn consulted(repository: &Repository) -> ReadSet {
         let top = repository.work_tree();
         let tree = Arc::new(repository.tree(repository.commit("HEAD").unwrap()).unwrap());

@@ -24,7 +24,7 @@ impl Repository {
     /// The repository that a folder is in.
     ///
     /// # Errors
-    /// When it is in none, or in one without a work tree.
+    /// If it is in none, or in one without a work tree.
     pub fn discover(folder: &Path) -> Result<Self> {
         let input = |sentence: String| Error::new(ErrorKind::Invalid, sentence);
         let shown = folder.display();
@@ -57,7 +57,7 @@ impl Repository {
     /// The commit that a word means: a branch, a tag, a commit, `HEAD~2`.
     ///
     /// # Errors
-    /// When git knows no such commit; where the clone is shallow, how to get it.
+    /// If git knows no such commit; where the clone is shallow, how to get it.
     pub fn commit(&self, revision: &str) -> Result<ObjectId> {
         let repository = self.objects.to_thread_local();
         let found =
@@ -85,7 +85,7 @@ impl Repository {
     /// The commit at which two lines of work parted.
     ///
     /// # Errors
-    /// When they have none in common, or the clone is too shallow to know.
+    /// If they have none in common, or the clone is too shallow to know.
     pub fn merge_base(&self, one: ObjectId, other: ObjectId) -> Result<ObjectId> {
         let repository = self.objects.to_thread_local();
         match repository.merge_base(one, other) {
@@ -102,7 +102,7 @@ impl Repository {
     /// The files of a commit.
     ///
     /// # Errors
-    /// When the commit's tree is not here.
+    /// If the commit's tree is not here.
     pub fn tree(&self, commit: ObjectId) -> Result<RevisionTree> {
         RevisionTree::new(Arc::clone(&self.objects), commit)
     }
@@ -113,7 +113,7 @@ impl Repository {
     }
 }
 
-/// What is at the bottom of an error: the words around it say what we know.
+/// Returns what is at the bottom of an error: the words around it say what we know.
 pub(super) fn innermost(error: &dyn std::error::Error) -> String {
     let mut error = error;
     while let Some(source) = error.source() {

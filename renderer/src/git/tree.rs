@@ -23,7 +23,7 @@ pub struct RevisionTree {
     folders: RwLock<HashMap<PathBuf, Arc<Folder>>>,
 }
 
-/// What a folder has, by names in byte order.
+/// The entries of a directory, by name in byte order.
 type Folder = Vec<(String, EntryKind, ObjectId)>;
 
 impl RevisionTree {
@@ -37,7 +37,7 @@ impl RevisionTree {
         Ok(Self { objects, root, folders: RwLock::default() })
     }
 
-    /// What git calls a file, folder or link: the same for the same content.
+    /// Returns what git calls a file, folder or link: the same for the same content.
     pub fn id(&self, path: &Path) -> io::Result<ObjectId> {
         Ok(self.find(path)?.1)
     }

@@ -10,8 +10,8 @@
 //! staging/                         what is being made
 //! ```
 //!
-//! What has its name there is complete and never changes: it is made in `staging` and moved into place in one step.
-//! `HASH` is of an address or a revision, as these hold what no file name may.
+//! Entries are complete and never change: they are made in `staging` and moved into place in one step. `HASH` is of a
+//! URL or a revision, which may contain characters that file names cannot.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder};
@@ -29,7 +29,7 @@ use super::checkout::Link;
 use super::failure::cache_failure;
 use crate::error::Result;
 
-/// What a killed process left behind is removed by others after this time. No fetch takes as long.
+/// Age after which leftovers of a killed process are removed. No fetch takes as long.
 const STALE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 
 /// The cache's folder.
@@ -38,13 +38,13 @@ pub(super) struct Cache {
     root: PathBuf,
 }
 
-/// What the cache has of a repository.
+/// The cached state of a repository.
 #[derive(Clone, Debug)]
 pub(super) struct CachedRepository {
     folder: PathBuf,
 }
 
-/// What the cache has of a commit.
+/// The cached state of a commit.
 #[derive(Clone, Debug)]
 pub(super) struct CachedCommit {
     folder: PathBuf,

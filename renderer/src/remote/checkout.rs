@@ -23,7 +23,7 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// Bytes of all files of a tree.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// How deep folders may nest; a path cannot be longer than 4,096 bytes anyway.
+/// Maximum depth to which folders may nest; a path cannot be longer than 4,096 bytes anyway.
 const MAX_DEPTH: usize = 1_000;
 
 /// The target of a symbolic link is a path.

@@ -30,7 +30,7 @@ use failure::{cache_failure, no_cache};
 use slots::Slots;
 use web::Answer;
 
-/// What this program is called to servers.
+/// The user agent.
 const AGENT: &str = concat!("renderer/", env!("CARGO_PKG_VERSION"));
 
 /// Submodules of submodules.
@@ -77,7 +77,7 @@ impl Remotes {
         Some(format!("{url}{separator}{}", below.display()))
     }
 
-    /// Whether files were asked for by their addresses.
+    /// Returns true if files were asked for by their addresses.
     pub(crate) fn have_files(&self) -> bool {
         !self.files.is_empty()
     }

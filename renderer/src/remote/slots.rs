@@ -1,4 +1,4 @@
-//! What is had once in a run.
+//! Values that are computed once in a run.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,7 +16,7 @@ type Slot<V> = Arc<Mutex<Option<Filled<V>>>>;
 #[derive(Debug)]
 struct Filled<V> {
     outcome: Result<V>,
-    /// How long its maker was ready to wait for it.
+    /// Time its maker was ready to wait for it.
     patience: Duration,
 }
 
@@ -27,12 +27,13 @@ impl<K, V> Default for Slots<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Slots<K, V> {
-    /// Whether nothing was asked for.
+    /// Returns true if nothing was asked for.
     pub(super) fn is_empty(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// What is in the slot, or goes into it now. Only what came too late is tried again, by who is more patient.
+    /// Returns the value of the slot, and computes it if it is empty. A value that timed out is computed again for a
+    /// caller with more patience.
     pub(super) fn get(&self, key: &K, patience: Duration, make: impl FnOnce() -> Result<V>) -> Result<V> {
         let slot = {
             let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ const MAX_GITMODULES: u64 = 1 << 20;
 
 /// A submodule to fetch.
 pub(super) struct Submodule {
-    /// Where it goes.
+    /// The path.
     pub(super) path: PathBuf,
     pub(super) repository: Repository,
 }
@@ -155,7 +155,7 @@ pub(super) fn link_tree(from: &Path, to: &Path) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What `git submodule` makes of the same addresses (t/t0060-path-utils.sh tells the rules).
+    /// Expected values: what `git submodule` makes of the same addresses (t/t0060-path-utils.sh tells the rules).
     #[test]
     fn addresses_are_relative_to_that_of_the_parent() {
         for (parent, url, want) in [

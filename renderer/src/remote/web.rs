@@ -15,7 +15,7 @@ use vfs::MAX_FILE_SIZE;
 use super::AGENT;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How long getting a file may take; its address has no place for a timeout of its own.
+/// Time getting a file may take; its address has no place for a timeout of its own.
 const TIMEOUT: Duration = Duration::from_secs(27);
 
 /// As many as browsers follow.
@@ -25,7 +25,7 @@ const MAX_REDIRECTS: usize = 10;
 #[derive(Debug, Default)]
 pub(super) struct Files(OnceLock<Result<Client>>);
 
-/// What a server says of a file.
+/// The response for a file.
 pub(super) enum Answer {
     /// The file, and the tag by which the server knows this version of it.
     Content { body: Vec<u8>, tag: Option<String> },
@@ -70,7 +70,7 @@ pub(super) fn read_all(from: impl Read, limit: u64) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// What was asked for over TLS is not taken without.
+/// Rejects redirects from TLS to plain http.
 pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     if attempt.previous().len() > MAX_REDIRECTS {
         return attempt.error("there are too many redirects");

@@ -10,10 +10,10 @@ use yamltree::{Expansion, ParseOptions};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// How catalogs of CRDs are laid out.
+/// The layout of CRD catalogs.
 const LAYOUT: &str = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json";
 
-/// What a pattern may hold.
+/// The variables of a pattern.
 const VARIABLES: [&str; 6] = [
     "{{.Group}}",
     "{{.ResourceKind}}",
@@ -23,7 +23,7 @@ const VARIABLES: [&str; 6] = [
     "{{.KindSuffix}}",
 ];
 
-/// Where schemas are.
+/// A catalog of schemas.
 #[derive(Clone, Debug)]
 pub(crate) struct Catalog {
     pattern: String,

@@ -1,4 +1,4 @@
-//! What a test can have the server do.
+//! The controls of the server for tests.
 
 use std::net::TcpStream;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the server asks of its own kinds.
+//! The rules of built-in kinds.
 
 use serde_json::{Value, json};
 use testkit::apiserver::ApiServer;

@@ -20,7 +20,7 @@ use testkit::apiserver::ApiServer;
 /// An answer: its status, and the object in it.
 type Said = (u16, Value);
 
-/// What builds clients.
+/// Returns what builds clients.
 fn builder() -> ClientBuilder {
     // Refused where another test of this process was first.
     let _ = rustls::crypto::ring::default_provider().install_default();

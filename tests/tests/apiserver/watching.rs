@@ -47,7 +47,7 @@ fn without_a_version_a_watch_begins_with_what_there_is() {
     }
 }
 
-/// What comes into a selection is added to it, and what leaves it is deleted.
+/// Expected values: what comes into a selection is added to it, and what leaves it is deleted.
 #[test]
 fn who_sees_only_some_sees_them_come_and_go() {
     let server = ApiServer::start();

@@ -121,7 +121,7 @@ fn authorize(request: &Request, passwords: &AtomicUsize, refused: usize) -> Repl
     Reply::new(200).body(format!(r#"{{"authorizationData": {data}}}"#))
 }
 
-/// What the service makes of the request that it got, by the text of the specification.
+/// Returns what the service makes of the request that it got, by the text of the specification.
 fn signature(request: &Request, number: usize) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let mac = |key: &[u8], text: &str| -> Vec<u8> {

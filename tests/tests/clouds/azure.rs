@@ -14,7 +14,7 @@ use super::{Machine, START, address, field};
 
 const REGISTRY: &str = "shop.azurecr.io";
 
-/// What the registry gives for a token of Entra's, for three hours.
+/// Returns what the registry gives for a token of Entra's, for three hours.
 fn refresh_token(number: usize) -> String {
     let claims = format!(r#"{{"jti": "{number}", "exp": {}}}"#, START + 10_800);
     format!("e30.{}.signature", URL_SAFE_NO_PAD.encode(claims))

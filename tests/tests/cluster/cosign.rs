@@ -1,4 +1,4 @@
-//! What has to be signed is written only where it is, by a key that a Secret has.
+//! An image that must be signed is written only if a key of a Secret signed it.
 
 use testkit::Pushed;
 use testkit::cosign::CosignKey;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a server does not take of a schema it drops without a word, so nothing may be lost on the way.
+/// Expected values: what a server does not take of a schema it drops without a word, so nothing may be lost on the way.
 #[test]
 fn the_api_server_takes_them_as_they_are() {
     let folder = Folder::with(&[]);

@@ -1,4 +1,4 @@
-//! What breaks, and goes on.
+//! Faults, and recovery from them.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ const AUTOMATIONS: &str = "imageupdateautomations.image.toolkit.fluxcd.io";
 
 const REQUESTED: &str = "reconcile.fluxcd.io/requestedAt";
 
-/// Where `shop` is named in the repository, and where `db` is.
+/// The file that names `shop` in the repository, and that of `db`.
 const SHOP: &str = "clusters/shop.yaml";
 const DB: &str = "clusters/db.yaml";
 
@@ -80,7 +80,7 @@ impl World {
         self.api.wait_for(POLICIES, namespace, policy, |it| it["status"]["latestRef"]["tag"] == tag);
     }
 
-    /// Whether an object is ready, and why.
+    /// Returns whether an object is ready, and why.
     fn is_ready(&self, resource: &str, namespace: &str, name: &str) -> String {
         let object = self.api.get(resource, namespace, name).expect("it is there");
         let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
@@ -151,7 +151,7 @@ fn who_is_asked_for_is_looked_at_and_says_so() {
     assert_eq!(world.is_ready(AUTOMATIONS, ARGO_CD, "shop"), "True Succeeded: repository up-to-date");
 }
 
-/// Who only wants to know the newest tag has no automation.
+/// Case: who only wants to know the newest tag has no automation.
 #[test]
 fn a_policy_that_nobody_writes_says_what_it_has_chosen() {
     let world = World::new();

@@ -1,5 +1,5 @@
-//! What git servers are shown by the Secrets of Argo CD and of Flux: commits arrive over https and ssh, and where a Secret
-//! does not do, that is told without its content.
+//! Git credentials from the Secrets of Argo CD and of Flux: commits arrive over https and ssh, and an unusable Secret
+//! is reported without its content.
 
 use std::fs;
 

@@ -7,7 +7,7 @@ use super::*;
 
 const LEASES: &str = "leases.coordination.k8s.io";
 
-/// Who holds the Lease; nothing where nobody does.
+/// Returns the holder of the Lease, if any.
 fn holder(world: &World) -> Option<String> {
     let lease = world.api.list(LEASES).into_iter().next()?;
     lease["spec"]["holderIdentity"].as_str().filter(|holder| !holder.is_empty()).map(str::to_owned)

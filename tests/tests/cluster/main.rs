@@ -33,7 +33,7 @@ const KUSTOMIZATION: &str = "apps/shop/kustomization.yaml";
 /// Of the git server; nobody may read it anywhere.
 const PASSWORD: &str = "t0ps3cret";
 
-/// Where Argo CD is, and all objects are.
+/// The namespace of Argo CD and of all objects.
 const ARGO_CD: &str = "argocd";
 
 /// A cluster with Argo CD's and Flux' kinds, and a registry with an image.
@@ -202,7 +202,7 @@ impl World {
     }
 }
 
-/// Whether a repository has the image at a version.
+/// Returns true if a repository has the image at a version.
 fn stands_at(config: &BareRepository, tag: &str) -> bool {
     let text = config.read("main", KUSTOMIZATION).unwrap_or_default();
     text.contains(&format!("newTag: {tag}"))

@@ -1,4 +1,4 @@
-//! What is in the cluster says what there is to do, and is told what became of it.
+//! Objects of the cluster define the work, and their status reports it.
 
 use super::*;
 

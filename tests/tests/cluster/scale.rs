@@ -6,10 +6,10 @@ use super::*;
 
 const APPLICATIONS_THERE: usize = 5_000;
 
-/// What the process may have at most.
+/// Maximum memory of the process, in MiB.
 const MIB: u64 = 250;
 
-/// How long it may take here, beside other tests and without optimisation.
+/// Time it may take here, beside other tests and without optimisation.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// As Argo CD has it: many lines on what the Application deploys, of which nothing is wanted here.

@@ -13,7 +13,7 @@ fn address() -> SocketAddr {
 }
 
 impl World {
-    /// How often the registry was asked for the tags of an image.
+    /// Returns how often the registry was asked for the tags of an image.
     fn looks(&self, image: &str) -> usize {
         let path = format!("/v2/{image}/tags/list");
         self.registry.requests().iter().filter(|request| request.ends_with(&path)).count()

@@ -305,7 +305,7 @@ fn a_registry_that_fails_leaves_open_whether_an_image_is_signed() {
     }
 }
 
-/// What a registry without lists of referrers answers, by its age and make.
+/// Expected values: what a registry without lists of referrers answers, by its age and make.
 #[test]
 fn the_tag_is_looked_at_where_a_registry_keeps_no_lists() {
     let digest = Digest::of(b"image");

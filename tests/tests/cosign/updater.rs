@@ -36,7 +36,7 @@ fn run(folder: &Folder, arguments: &[&str]) -> Outcome {
     folder.run_at_home(IMAGE_UPDATER, &[arguments, &["--config", "iu.yaml"]].concat(), &[])
 }
 
-/// What became of an image, as `-o json` has it.
+/// Returns what became of an image, as `-o json` has it.
 fn line<'o>(lines: &'o Value, name: &str) -> &'o Value {
     lines.as_array().into_iter().flatten().find(|line| line["name"] == name).expect("it is there")
 }

@@ -1,4 +1,4 @@
-//! What a person set back is left alone, and listed.
+//! Versions that a person reverted are not set again, and are listed.
 
 use super::*;
 

@@ -19,7 +19,7 @@ const FILE: &str = "apps/shop/kustomization.yaml";
 
 const CREATED: &str = "2026-01-01T00:00:00Z";
 
-/// What nobody may read in logs.
+/// A password that must not appear in logs.
 const PASSWORD: &str = "t0ps3cret";
 
 /// A registry with an image, a repository with a kustomization of it, and a configuration for both.

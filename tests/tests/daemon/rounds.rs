@@ -1,4 +1,4 @@
-//! What goes on while nothing goes wrong, and while something does.
+//! Reconciles with and without faults.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! How it ends: on a signal, and killed at any moment.
+//! Shutdown: on a signal, and killed at any moment.
 
 use testkit::GitRepository;
 

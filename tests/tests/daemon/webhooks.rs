@@ -1,4 +1,4 @@
-//! What it is told, instead of asking. It would look again in an hour only.
+//! Webhooks, in place of polling. The interval is an hour.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::*;
 
-/// What all senders but the registry prove themselves with.
+/// The secret of all senders except the registry.
 const SECRET: &str = "wh1sper";
 
 /// An address of this machine that nobody else has: who is told has to be known before who tells.
@@ -40,7 +40,7 @@ impl World {
     }
 }
 
-/// What it answers to what it is told.
+/// Returns what it answers to what it is told.
 fn tell(stream: &mut TcpStream, kind: &str, header: &str, body: &str) -> (u16, String) {
     let length = body.len();
     let request = format!(

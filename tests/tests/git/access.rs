@@ -1,4 +1,4 @@
-//! Who may see what: certificates and credentials over https.
+//! Access: certificates and credentials over https.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is kept of a remote, what is read from it, and what becomes of a mirror that somebody damaged.
+//! The mirror of a remote, reading from it, and recovery from damage.
 
 use std::fs;
 

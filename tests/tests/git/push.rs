@@ -1,4 +1,4 @@
-//! What a push does, what it leaves alone, and who wins a race.
+//! The effects of a push, and races.
 
 use std::time::Duration;
 

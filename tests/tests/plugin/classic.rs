@@ -83,7 +83,7 @@ fn text(name: &str, text: &str) -> Value {
     json!({"name": name, "string": text})
 }
 
-/// What is asked for: an application, and its parameters.
+/// Returns what is asked for: an application, and its parameters.
 fn cases() -> Vec<(&'static str, Value)> {
     vec![
         ("charts/web", Value::Null),

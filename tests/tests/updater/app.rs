@@ -29,7 +29,7 @@ impl GitHub {
         Self { stand_in, minutes }
     }
 
-    /// How often a token was asked for since this was last asked.
+    /// Returns how often a token was asked for since this was last asked.
     fn tokens(&self) -> usize {
         let requests = self.stand_in.requests();
         requests.iter().filter(|request| request.contains("access_tokens")).count()

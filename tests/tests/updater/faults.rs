@@ -1,4 +1,4 @@
-//! What is wrong is one error each, the other images are done all the same, and no secret shows.
+//! Faults: one error each, the other images are updated all the same, and no secret is shown.
 
 use std::fs;
 

@@ -56,7 +56,7 @@ impl TagServer {
             .insert(name.to_owned(), tags.iter().map(|tag| (*tag).to_owned()).collect());
     }
 
-    /// How many lists it found unchanged since it was last asked this.
+    /// Returns how many lists it found unchanged since it was last asked this.
     fn unchanged(&self) -> usize {
         self.unchanged.swap(0, Ordering::Relaxed)
     }
@@ -183,7 +183,7 @@ impl World {
         self.config.read(branch, "app/values.yaml").expect("it is there") + "\n"
     }
 
-    /// How often git's server was asked for objects, and how often it was given some.
+    /// Returns how often git's server was asked for objects, and how often it was given some.
     fn exchanges(&self) -> (usize, usize) {
         let requests = self.server.requests();
         let count = |end: &str| {

@@ -1,4 +1,4 @@
-//! What is pushed, at what price, and how it is written down.
+//! Pushes, their cost, and their records.
 
 use std::fs;
 use std::process::Command;
@@ -41,7 +41,7 @@ fn the_first_run_pushes_and_the_second_has_nothing_to_do() {
     world.config.check();
 }
 
-/// What the cache knows of the tag that runs is enough: no answer could change anything.
+/// Expected values: what the cache knows of the tag that runs is enough: no answer could change anything.
 #[test]
 fn platforms_and_ages_cost_nothing_while_nothing_happens() {
     let world = World::usual();

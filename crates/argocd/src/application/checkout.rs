@@ -54,7 +54,7 @@ impl<'f> Checkout<'f> {
         if path.starts_with(&self.root) && !is_above { Ok(path) } else { Err(Absence::Outside) }
     }
 
-    /// What is at a path, links followed.
+    /// Returns what is at a path, links followed.
     pub(crate) fn real(&self, path: &Path) -> Result<(PathBuf, FileKind), Absence> {
         match self.files.resolve(path) {
             Ok((real, _)) if !real.starts_with(&self.root) => Err(Absence::Outside),
@@ -75,7 +75,7 @@ impl<'f> Checkout<'f> {
     }
 }
 
-/// Whether a path leads above the root of all folders, which is a repository's own where it is in memory.
+/// Returns true if a path leads above the root of all folders, which is a repository's own where it is in memory.
 fn leads_above(path: &Path) -> bool {
     let mut depth = 0_usize;
     path.components().any(|component| match component {

@@ -13,7 +13,7 @@ use super::source::Source;
 use crate::error::{Error, Result};
 use crate::objects::Sources;
 
-/// What renders a source.
+/// The engine that renders a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// A chart.

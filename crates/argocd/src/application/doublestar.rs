@@ -37,7 +37,7 @@ pub(crate) fn expand(folder: &Path, pattern: &str, files: &dyn Files) -> Result<
     Ok(found)
 }
 
-/// Whether a path is a pattern to Argo CD, which does not heed braces alone (repository.go `isGlobPath`).
+/// Returns true if a path is a pattern to Argo CD, which does not heed braces alone (repository.go `isGlobPath`).
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
@@ -195,7 +195,7 @@ fn braces(pattern: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// What is between the commas of braces, those in inner braces left alone.
+/// Returns what is between the commas of braces, those in inner braces left alone.
 fn choices(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut escaped) = (0_usize, 0, false);
     let mut choices = Vec::new();

@@ -1,4 +1,4 @@
-//! What renders a source, behind a seam: the engines of the caller.
+//! The seam to the engines that render a source; the caller provides them.
 
 use std::path::PathBuf;
 
@@ -13,16 +13,16 @@ pub trait Engines: Sync {
     /// Why an engine fails.
     type Error: From<crate::error::Error>;
 
-    /// What `helm template` prints of a chart.
+    /// Returns what `helm template` prints of a chart.
     ///
     /// # Errors
-    /// What is wrong with the chart or its values.
+    /// If the chart or its values are invalid.
     fn chart(&self, chart: &ChartRequest) -> Result<Manifests, Self::Error>;
 
-    /// What `kustomize build` prints of a kustomization.
+    /// Returns what `kustomize build` prints of a kustomization.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is invalid.
     fn kustomization(&self, kustomization: &KustomizationRequest) -> Result<Manifests, Self::Error>;
 
     /// Gets a chart from a repository: its archive or folder, and its version.
@@ -32,10 +32,10 @@ pub trait Engines: Sync {
     fn pull(&self, chart: &RemoteChart<'_>) -> Result<PulledChart, Self::Error>;
 }
 
-/// What an engine gives.
+/// The result of an engine.
 #[derive(Debug)]
 pub struct Manifests {
-    /// What it prints.
+    /// The manifests as the engine prints them.
     pub text: String,
     /// The objects in that, lists not yet taken apart, with the places where they were written, if these are known.
     pub objects: Option<Vec<Object>>,
@@ -68,11 +68,11 @@ pub struct ChartRequest {
     pub values: Option<ValueText>,
     /// Values after all others.
     pub parameters: Vec<Parameter>,
-    /// Whether CRDs are wanted.
+    /// True if CRDs are wanted.
     pub include_crds: bool,
-    /// Whether tests are left out.
+    /// True if tests are left out.
     pub skip_tests: bool,
-    /// Whether values are not checked against schemas.
+    /// True if values are not checked against schemas.
     pub skip_schema_validation: bool,
 }
 
@@ -90,11 +90,11 @@ pub struct ValueText {
 pub struct Parameter {
     /// The flag.
     pub kind: ParameterKind,
-    /// What the flag is given: `path=value`.
+    /// The value of the flag: `path=value`.
     pub assignment: String,
 }
 
-/// How a parameter's value is read.
+/// The flag by which a parameter's value is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// `--set`
@@ -126,7 +126,7 @@ pub struct KustomizationRequest {
     pub repository: PathBuf,
     /// The kustomization to build in place of the one that is there.
     pub edited: Option<EditedKustomization>,
-    /// What stands in the place of a chart's `Chart.yaml`, as a resource of the kustomization.
+    /// The manifests that replace a chart's `Chart.yaml` as a resource of the kustomization.
     pub chart: Option<ChartOutput>,
     /// Flags, as `kustomize.buildOptions` has them.
     pub options: Vec<String>,
@@ -145,7 +145,7 @@ pub struct EditedKustomization {
     pub text: String,
 }
 
-/// What a chart renders to, for a kustomization that has it as a resource.
+/// The rendered chart of a kustomization that lists it as a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartOutput {
     /// The file that it is seen at.
@@ -163,9 +163,9 @@ pub struct RemoteChart<'a> {
     pub name: &'a str,
     /// The version, or a range.
     pub version: &'a str,
-    /// Whether credentials go to other hosts too.
+    /// True if credentials go to other hosts too.
     pub pass_credentials: bool,
-    /// Where it is asked for.
+    /// The location that refers to it.
     pub place: Option<Location>,
 }
 

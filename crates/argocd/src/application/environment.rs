@@ -7,7 +7,7 @@
 #[derive(Clone, Debug, Default)]
 pub struct Environment(Vec<(String, String)>);
 
-/// What the variables of an Application's source are made of (repository.go `newEnv`).
+/// The data of the variables of an Application's source (repository.go `newEnv`).
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
     /// The Application's name, with its namespace in front where that is not Argo CD's.

@@ -20,7 +20,7 @@ pub struct At<T> {
     pub span: Span,
 }
 
-/// What reads fields: it knows the texts, and keeps the warnings.
+/// Reads fields; knows the texts and collects warnings.
 pub(crate) struct Reading<'t> {
     pub(crate) sources: &'t Sources,
     pub(crate) warnings: Vec<Warning>,
@@ -126,7 +126,7 @@ impl<'t> Reading<'t> {
 }
 
 impl<'n> Fields<'n> {
-    /// Where the mapping is.
+    /// Returns where the mapping is.
     pub(crate) fn span(&self) -> Span {
         self.span
     }
@@ -136,7 +136,7 @@ impl<'n> Fields<'n> {
         self.entries.iter().find(|entry| entry.key.text() == Some(name)).map(|entry| &entry.value)
     }
 
-    /// Where a field is; the mapping where it is absent.
+    /// Returns where a field is; the mapping where it is absent.
     pub(crate) fn place(&self, name: &str) -> Span {
         self.get(name).map_or(self.span, |node| node.span)
     }
@@ -182,7 +182,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// Whether a node is a null.
+/// Returns true if a node is a null.
 pub(crate) fn is_null(node: &Node) -> bool {
     matches!(node.resolved(Dialect::V2), Ok(Resolved::Null))
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::objects::Sources;
 use crate::warning::{Code, Warning};
 
-/// What is said of a release by others than its source.
+/// The settings of a release that do not come from its source.
 pub(crate) struct Release<'r> {
     /// The Application's name, without its namespace.
     pub(crate) application: &'r str,

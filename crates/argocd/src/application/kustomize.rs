@@ -22,13 +22,13 @@ use super::source::Kustomize;
 use crate::error::{Error, Result};
 use crate::objects::Sources;
 
-/// What an Application's edits are made with.
+/// The inputs of an Application's kustomization edits.
 pub(crate) struct Editing<'e> {
     pub(crate) folder: &'e Path,
     pub(crate) checkout: &'e Checkout<'e>,
     pub(crate) environment: &'e Environment,
     pub(crate) texts: &'e Sources,
-    /// What is one of the resources.
+    /// The rendered chart that is one of the resources.
     pub(crate) chart: Option<&'e ChartOutput>,
 }
 

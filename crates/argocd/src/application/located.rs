@@ -1,4 +1,4 @@
-//! Where a source is: a folder of a repository, or a chart; and the repositories that sources refer to.
+//! The location of a source: a directory of a repository, or a chart; and the repositories that sources refer to.
 //!
 //! In: the sources of an Application. Out: checkouts that nothing leaves, and the folder in one. Refused, with the place of
 //! the field: repositories that are not known, paths that lead out, and references that no source has.
@@ -17,7 +17,7 @@ use super::value_files::References;
 use crate::error::Result;
 use crate::repositories;
 
-/// Where a source is.
+/// The location of a source.
 pub(crate) struct Place<'r> {
     pub(crate) checkout: Checkout<'r>,
     /// Its folder, by name.
@@ -66,7 +66,7 @@ fn open<'f>(
 }
 
 impl<E: Engines> Run<'_, E> {
-    /// What a source refers to must be there before anything else is (repository.go `runManifestGenAsync`).
+    /// Returns what a source refers to must be there before anything else is (repository.go `runManifestGenAsync`).
     pub(super) fn check_references(&self, source: &Source) -> Result<()> {
         let (application, Some(helm)) = (self.application, &source.helm) else { return Ok(()) };
         if !application.has_multiple_sources {

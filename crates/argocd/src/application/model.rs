@@ -27,19 +27,19 @@ pub struct Application {
     pub annotations: BTreeMap<String, String>,
     /// Its project; `default` where none is given.
     pub project: At<String>,
-    /// Where its objects go.
+    /// The destination of its objects.
     pub destination: Destination,
-    /// Where its manifests come from, in the order in which they are applied.
+    /// The sources of its manifests, in the order in which they are applied.
     pub sources: Vec<Source>,
-    /// Whether the sources are those of the field `sources`, so that one can refer to another.
+    /// True if the sources are those of the field `sources`, so that one can refer to another.
     pub has_multiple_sources: bool,
-    /// Where hydrated manifests go, when the source is a dry one.
+    /// The destination of hydrated manifests, if the source is a dry one.
     pub hydrator: Option<SyncSource>,
-    /// How it is synced.
+    /// The sync policy.
     pub sync_policy: SyncPolicy,
-    /// What is ignored when the cluster is compared.
+    /// Differences that are ignored when the cluster is compared.
     pub ignore_differences: Vec<IgnoreDifferences>,
-    /// What is not wrong with it but surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
     /// The texts that spans lead to.
     pub(crate) texts: Sources,
@@ -55,11 +55,11 @@ pub struct Destination {
     pub name: String,
     /// The namespace of objects that name none.
     pub namespace: String,
-    /// Where it is written.
+    /// The span of the Application.
     pub(crate) span: Span,
 }
 
-/// Where hydrated manifests are committed.
+/// The destination to which hydrated manifests are committed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncSource {
     /// The repository; that of the dry source where empty.
@@ -70,23 +70,23 @@ pub struct SyncSource {
     pub path: At<String>,
 }
 
-/// How an Application is synced.
+/// The sync policy of an Application.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncPolicy {
-    /// Whether it is synced without being asked to, and how.
+    /// Tells whether it is synced without being asked to, and how.
     pub automated: Option<Automated>,
     /// Options such as `CreateNamespace=true`.
     pub sync_options: Vec<String>,
 }
 
-/// How an Application is synced without being asked to.
+/// The automated sync of an Application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Automated {
-    /// Whether objects go that are no longer in the manifests.
+    /// True if objects go that are no longer in the manifests.
     pub prune: bool,
-    /// Whether changes in the cluster are taken back.
+    /// True if changes in the cluster are taken back.
     pub self_heal: bool,
-    /// Whether everything may go.
+    /// True if everything may go.
     pub allow_empty: bool,
 }
 
@@ -109,7 +109,7 @@ pub struct IgnoreDifferences {
     pub managed_fields_managers: Vec<String>,
 }
 
-/// Whether an object is an Application.
+/// Returns true if an object is an Application.
 #[must_use]
 pub fn is_application(object: &Object) -> bool {
     object.group() == "argoproj.io" && object.kind() == "Application"
@@ -134,7 +134,7 @@ impl Application {
     /// Reads an Application.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// If it is invalid.
     pub fn read(object: &Object) -> Result<Self> {
         let texts = Arc::clone(object.sources());
         let mut reading = Reading::new(&texts);
@@ -207,7 +207,7 @@ impl Application {
         instance_name(&self.namespace, &self.name.value)
     }
 
-    /// Where something in it is written.
+    /// Returns where something in it is written.
     #[must_use]
     pub fn place(&self, span: Span) -> Option<Location> {
         place_of(&self.texts, span)

@@ -1,4 +1,5 @@
-//! What the repository says about a source: `.argocd-source.yaml` and `.argocd-source-<application>.yaml` beside it.
+//! Overrides of a source in the repository: `.argocd-source.yaml` and `.argocd-source-<application>.yaml` in its
+//! directory.
 //!
 //! In: a source as the Application has it, and the text of such a file. Out: the source with the file merged in. Refused:
 //! files that are no mapping, empty ones too, and fields of another type.
@@ -22,7 +23,7 @@ use crate::warning::Warning;
 
 const FOR_ALL: &str = ".argocd-source.yaml";
 
-/// What no file may change (repository.go `mergeSourceParameters`).
+/// Fields that no override may change (repository.go `mergeSourceParameters`).
 const FIXED: [&str; 4] = ["chart", "path", "repoURL", "targetRevision"];
 
 /// A source with what the repository says merged in, and the texts that its places lead to.
@@ -140,7 +141,7 @@ fn prune(node: &mut Node) {
     }
 }
 
-/// What Go's `json.Unmarshal` leaves in a value that has fields already.
+/// Returns what Go's `json.Unmarshal` leaves in a value that has fields already.
 fn read_into(old: &Node, mut new: Node, path: &[&str]) -> Node {
     // A `RawExtension` takes all of what it is given.
     if is_null(&new) {

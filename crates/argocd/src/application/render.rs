@@ -29,50 +29,50 @@ use crate::project::{self, Project, Projects};
 use crate::repositories::Repositories;
 use crate::warning::{Code, Warning};
 
-/// What an Application is rendered in.
+/// The inputs of rendering an Application.
 pub struct World<'w, E> {
-    /// What is known of clusters, projects and settings.
+    /// The known clusters, projects and settings.
     pub context: &'w Context,
-    /// Where repositories are.
+    /// The known repositories.
     pub repositories: &'w Repositories,
     /// The projects; without any nothing is forbidden.
     pub projects: Option<&'w Projects>,
     /// The files.
     pub files: &'w dyn Files,
-    /// What renders charts and kustomizations.
+    /// The engines for charts and kustomizations.
     pub engines: &'w E,
-    /// What is said on the command line.
+    /// The settings of the command line.
     pub overrides: &'w Overrides,
 }
 
-/// What takes the place of what the context says.
+/// Settings that override those of the context.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// How objects are tracked.
+    /// The tracking method of objects.
     pub tracking: Option<objects::Method>,
     /// The version of Kubernetes of every cluster.
     pub kube_version: Option<String>,
     /// The API versions of every cluster.
     pub api_versions: Option<Vec<String>>,
-    /// Whether clusters that the context does not have are taken as they are: there is no context.
+    /// True if clusters that the context does not have are taken as they are: there is no context.
     pub any_cluster: bool,
 }
 
-/// What an Application renders to.
+/// The rendered Application.
 #[derive(Debug, Default)]
 pub struct Rendered {
     /// The objects as they would be applied.
     pub objects: Vec<Object>,
-    /// What each source renders to.
+    /// The rendered sources.
     pub sources: Vec<RenderedSource>,
-    /// What is not wrong but surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// What a source renders to.
+/// A rendered source.
 #[derive(Debug)]
 pub struct RenderedSource {
-    /// What rendered it.
+    /// The engine that rendered it.
     pub engine: Engine,
     /// Its objects, lists taken apart, with nothing done to them.
     pub objects: Vec<Object>,
@@ -85,7 +85,7 @@ pub struct RenderedSource {
 /// Renders an Application.
 ///
 /// # Errors
-/// What is wrong with it, with one of its sources, or with what they render to.
+/// If it, one of its sources or what they render to is invalid.
 pub fn render<E: Engines>(application: &Application, world: &World<'_, E>) -> Result<Rendered, E::Error> {
     let mut warnings = application.warnings.clone();
     check_sources(application)?;
@@ -121,7 +121,7 @@ pub fn render<E: Engines>(application: &Application, world: &World<'_, E>) -> Re
     Ok(Rendered { objects: processed.objects, sources, warnings })
 }
 
-/// What Argo CD checks before it asks the repo-server (argo.go `validateSourcePermissions`).
+/// Returns what Argo CD checks before it asks the repo-server (argo.go `validateSourcePermissions`).
 fn check_sources(application: &Application) -> Result<()> {
     for source in &application.sources {
         let has_place = !source.path.value.is_empty() || !source.chart.value.is_empty();
@@ -292,7 +292,7 @@ impl<E: Engines> Run<'_, E> {
         Ok((self.read(manifests, place)?, vec![command]))
     }
 
-    /// What `helm template` gives of a source's chart, and the command.
+    /// Returns what `helm template` gives of a source's chart, and the command.
     pub(crate) fn chart_manifests(
         &self,
         source: &Source,
@@ -352,7 +352,7 @@ impl<E: Engines> Run<'_, E> {
         Ok((self.read(manifests, place)?, commands))
     }
 
-    /// What our own plugin gives, asked as the repo-server asks one (repository.go `getPluginEnvs`).
+    /// Returns what our own plugin gives, asked as the repo-server asks one (repository.go `getPluginEnvs`).
     fn plugin(
         &self,
         source: &Source,

@@ -1,4 +1,4 @@
-//! What `argocd-cm` says about rendering.
+//! The settings of `argocd-cm` that concern rendering.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ impl<'c> Settings<'c> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Whether a kind of source is rendered as such: by `helm.enable`, `kustomize.enable` or `jsonnet.enable`.
+    /// Returns true if a kind of source is rendered as such: by `helm.enable`, `kustomize.enable` or `jsonnet.enable`.
     pub(crate) fn is_enabled(self, key: &str) -> bool {
         self.get(key).is_none_or(|value| value.is_empty() || value == "true")
     }
@@ -31,7 +31,7 @@ impl<'c> Settings<'c> {
         options.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Whether a version of Kustomize has a program.
+    /// Returns true if a version of Kustomize has a program.
     pub(crate) fn has_kustomize(self, version: &str) -> bool {
         ["kustomize.path.", "kustomize.version."]
             .iter()

@@ -25,11 +25,11 @@ pub struct Source {
     pub reference: At<String>,
     /// Its name, for people.
     pub name: String,
-    /// What is said to Helm.
+    /// The Helm settings.
     pub helm: Option<Helm>,
-    /// What is said to Kustomize.
+    /// The Kustomize settings.
     pub kustomize: Option<Kustomize>,
-    /// What is said of a folder of manifests.
+    /// The settings of a directory of manifests.
     pub directory: Option<Directory>,
     /// Which plugin renders it.
     pub plugin: Option<Plugin>,
@@ -38,7 +38,7 @@ pub struct Source {
     pub(crate) span: Span,
 }
 
-/// What is said to Helm.
+/// The Helm settings of a source.
 #[derive(Clone, Debug, Default)]
 pub struct Helm {
     /// Files with values, the later ones winning.
@@ -59,15 +59,15 @@ pub struct Helm {
     pub kube_version: At<String>,
     /// The API versions; the cluster's where empty.
     pub api_versions: Vec<String>,
-    /// Whether CRDs are left out.
+    /// True if CRDs are left out.
     pub skip_crds: bool,
-    /// Whether tests are left out.
+    /// True if tests are left out.
     pub skip_tests: bool,
-    /// Whether values are not checked against schemas.
+    /// True if values are not checked against schemas.
     pub skip_schema_validation: bool,
-    /// Whether value files that are missing are passed over.
+    /// True if value files that are missing are passed over.
     pub ignore_missing_value_files: bool,
-    /// Whether credentials go to other hosts too.
+    /// True if credentials go to other hosts too.
     pub pass_credentials: bool,
     /// The generation of Helm.
     pub version: At<String>,
@@ -81,7 +81,7 @@ pub struct HelmParameter {
     pub name: At<String>,
     /// The value.
     pub value: String,
-    /// Whether it is text, whatever it looks like.
+    /// True if it is text, whatever it looks like.
     pub force_string: bool,
 }
 
@@ -94,7 +94,7 @@ pub struct HelmFileParameter {
     pub path: At<String>,
 }
 
-/// What is said to Kustomize.
+/// The Kustomize settings of a source.
 #[derive(Clone, Debug, Default)]
 pub struct Kustomize {
     /// `namePrefix`
@@ -109,15 +109,15 @@ pub struct Kustomize {
     pub common_labels: BTreeMap<String, String>,
     /// Annotations that all objects get.
     pub common_annotations: BTreeMap<String, String>,
-    /// Whether labels that the kustomization has are replaced.
+    /// True if labels that the kustomization has are replaced.
     pub force_common_labels: bool,
-    /// Whether annotations that the kustomization has are replaced.
+    /// True if annotations that the kustomization has are replaced.
     pub force_common_annotations: bool,
-    /// Whether labels do not go into selectors.
+    /// True if labels do not go into selectors.
     pub label_without_selector: bool,
-    /// Whether labels go into templates.
+    /// True if labels go into templates.
     pub label_include_templates: bool,
-    /// Whether variables are put into annotations.
+    /// True if variables are put into annotations.
     pub common_annotations_envsubst: bool,
     /// `namespace`
     pub namespace: String,
@@ -125,7 +125,7 @@ pub struct Kustomize {
     pub patches: Vec<Node>,
     /// `components`
     pub components: Vec<At<String>>,
-    /// Whether components that are missing are passed over.
+    /// True if components that are missing are passed over.
     pub ignore_missing_components: bool,
     /// The version of Kubernetes; the cluster's where empty.
     pub kube_version: At<String>,
@@ -136,7 +136,7 @@ pub struct Kustomize {
     pub(crate) span: Span,
 }
 
-/// How many replicas a workload has.
+/// Number of replicas a workload has.
 #[derive(Clone, Debug, Default)]
 pub struct Replica {
     /// The workload's name.
@@ -145,16 +145,16 @@ pub struct Replica {
     pub count: i64,
 }
 
-/// What is said of a folder of manifests.
+/// The settings of a directory of manifests.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
-    /// Whether folders in it count too.
+    /// True if folders in it count too.
     pub recurse: bool,
     /// A pattern of files that count.
     pub include: At<String>,
     /// A pattern of files that do not.
     pub exclude: At<String>,
-    /// Whether files count whatever their names end in.
+    /// True if files count whatever their names end in.
     pub disable_extension_filter: bool,
     pub(crate) span: Span,
 }

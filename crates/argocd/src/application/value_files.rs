@@ -20,7 +20,7 @@ use crate::objects::Sources;
 /// The repositories that sources may refer to, by `$name`.
 pub(crate) type References<'f> = BTreeMap<String, Checkout<'f>>;
 
-/// Where values come from.
+/// The source of a values file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ValueFile {
     /// A file of a repository.
@@ -29,7 +29,7 @@ pub enum ValueFile {
     Url(String),
 }
 
-/// What paths of a source mean.
+/// Resolves the paths of a source.
 pub(crate) struct Resolver<'r> {
     pub(crate) checkout: &'r Checkout<'r>,
     /// The source's folder.
@@ -126,7 +126,7 @@ impl<'r> Resolver<'r> {
         Ok(found.into_iter().filter(|file| !named.contains(file)).map(ValueFile::File).collect())
     }
 
-    /// What a path leads to (resolved.go `ResolveValueFilePathOrUrl`).
+    /// Returns what a path leads to (resolved.go `ResolveValueFilePathOrUrl`).
     fn resolve(&self, text: &str, span: Span) -> Result<Resolved<'r>> {
         let reference = text.split('/').next().unwrap_or_default();
         let (checkout, folder, text) = match self.references.get(reference) {
@@ -198,7 +198,7 @@ mod tests {
         "elsewhere/secret.yaml",
     ];
 
-    /// What the value files of a chart resolve to, without what all paths begin with; a fault as its sentence.
+    /// Returns what the value files of a chart resolve to, without what all paths begin with; a fault as its sentence.
     fn resolved(entries: &[&str], ignores_missing: bool) -> Result<Vec<String>, String> {
         let mut tree: MemoryTree = FILES.iter().map(|path| (*path, b"" as &[u8])).collect();
         tree.add_link(Path::new("repo/charts/web/out.yaml"), PathBuf::from("../../../elsewhere/secret.yaml"))

@@ -17,7 +17,7 @@ pub(crate) const APPLICATION: Shape = Shape::Object(&[
     pointer("operation", Shape::Any),
 ]);
 
-/// What a template of an ApplicationSet holds.
+/// The type of an ApplicationSet's template.
 pub(crate) const TEMPLATE: Shape =
     Shape::Object(&[required("metadata", TEMPLATE_META), required("spec", SPEC)]);
 

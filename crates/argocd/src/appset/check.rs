@@ -1,4 +1,4 @@
-//! What Argo CD asks of generated Applications (applicationset_controller.go `validateGeneratedApplications`).
+//! Argo CD's checks of generated Applications (applicationset_controller.go `validateGeneratedApplications`).
 //!
 //! In: Applications one by one. Out: those that it takes. Refused: a name that is empty or there already, a project that
 //! does not exist, and a destination that is no cluster of the context.
@@ -17,7 +17,7 @@ use crate::warning::{Code, Warning};
 /// Longest name of an object.
 const MAX_NAME: usize = 253;
 
-/// What has been seen of a set's Applications.
+/// The names of a set's Applications that were checked.
 pub(crate) struct Checks<'c> {
     context: &'c Context,
     any_cluster: bool,
@@ -62,7 +62,7 @@ impl<'c> Checks<'c> {
         Ok(application)
     }
 
-    /// Whether a destination is one cluster (util/argo `GetDestinationServer`).
+    /// Returns whether a destination is one cluster (util/argo `GetDestinationServer`).
     fn destination(&self, destination: &Tree) -> Result<()> {
         let (server, name) = (destination.text_of("server"), destination.text_of("name"));
         let mut clusters = self.context.clusters.iter().map(|cluster| &cluster.value);
@@ -85,7 +85,7 @@ impl<'c> Checks<'c> {
     }
 }
 
-/// Whether a project exists. A context without projects says nothing of them.
+/// Returns whether a project exists. A context without projects says nothing of them.
 pub(crate) fn project(name: &str, context: &Context) -> Result<()> {
     let is_it = |project: &serde_json::Value| project["metadata"]["name"] == name;
     if context.projects.is_empty() || context.projects.iter().any(|project| is_it(&project.value)) {

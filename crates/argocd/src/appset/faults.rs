@@ -1,4 +1,4 @@
-//! What is said of faults that several parts come upon.
+//! Messages of errors that occur in several parts.
 
 use std::io;
 use std::path::Path;

@@ -37,7 +37,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// The line of the text, from 1.
     pub(crate) line: usize,
-    /// Whether a parameter is missing, in Argo CD's eyes.
+    /// True if a parameter is missing, in Argo CD's eyes.
     pub(crate) is_missing: bool,
 }
 
@@ -59,12 +59,12 @@ impl<'w> Language<'w> {
         Ok(Self::Go(Box::new(GoTemplates { functions: functions(), options, parsed: RefCell::default() })))
     }
 
-    /// Whether this is Go's language.
+    /// Returns true if this is Go's language.
     pub(crate) fn is_go(&self) -> bool {
         matches!(self, Self::Go(_))
     }
 
-    /// What a template makes of parameters.
+    /// Returns what a template makes of parameters.
     pub(crate) fn render(&self, text: &str, params: &Params) -> Result<String, Fault> {
         match self {
             Self::Go(go) => go.render(text, params, go.options.missing_key),
@@ -159,7 +159,7 @@ fn flat(text: &str, params: &Params) -> Result<String, Fault> {
     Ok(out)
 }
 
-/// Whether a line has a whole tag: only then is a text a template, whose tags may then cross lines.
+/// Returns true if a line has a whole tag: only then is a text a template, whose tags may then cross lines.
 fn has_tag_in_line(text: &str) -> bool {
     text.lines().any(|line| line.find("{{").is_some_and(|start| line[start + 2..].contains("}}")))
 }

@@ -44,25 +44,25 @@ use crate::warning::{Code, Warning};
 
 pub use self::set::is_application_set;
 
-/// Where the bytes of a span are, as far as that is known.
+/// Returns the location of a span, if known.
 type Places<'p> = dyn Fn(Span) -> Option<Location> + 'p;
 
-/// What generators and templates ask of the world.
+/// The inputs of generators and templates.
 #[derive(Clone, Copy)]
 pub struct World<'w> {
     /// Clusters, projects and fixtures.
     pub context: &'w Context,
-    /// Where repositories are.
+    /// The known repositories.
     pub repositories: &'w Repositories,
-    /// Where their files are read.
+    /// The files of the repositories.
     pub files: &'w dyn Files,
-    /// Whether the context does not say which clusters there are, so that any may be a destination.
+    /// True if the context does not say which clusters there are, so that any may be a destination.
     pub any_cluster: bool,
     /// The time, randomness and limits of Go templates; what is missing is for the set to say.
     pub templates: gotemplate::Options<'w>,
 }
 
-/// What became of a set.
+/// The result of generating a set.
 #[derive(Clone, Debug, Default)]
 pub struct Generated {
     /// The Applications without a fault, in the order of the generators. Their values have the places of the templates
@@ -70,7 +70,7 @@ pub struct Generated {
     pub applications: Vec<Object>,
     /// Each fault once.
     pub errors: Vec<Error>,
-    /// What is no fault and surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

@@ -123,10 +123,10 @@ pub(crate) fn printed(value: &Value) -> String {
     }
 }
 
-/// What flattening goes into.
+/// The depth to which parameters are flattened.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// What comes from JSON.
+    /// A value from JSON.
     Json,
     /// Maps and lists of texts too.
     Parameters,

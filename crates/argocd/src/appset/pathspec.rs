@@ -76,7 +76,7 @@ impl Pathspec {
         fixed.rfind('/').map_or("", |slash| &fixed[..slash])
     }
 
-    /// Whether a chosen path may be in a folder.
+    /// Returns true if a chosen path may be in a folder.
     pub(crate) fn leads_into(&self, folder: &str) -> bool {
         let fixed = self.fixed();
         // A path without wildcards is a folder, if something is below it.
@@ -85,7 +85,7 @@ impl Pathspec {
         folder.bytes().chain([b'/']).zip(fixed).all(|(ours, theirs)| ours == theirs)
     }
 
-    /// What every chosen path begins with.
+    /// Returns what every chosen path begins with.
     fn fixed(&self) -> &str {
         if self.exclude || self.ignore_case {
             return "";
@@ -97,7 +97,7 @@ impl Pathspec {
         std::str::from_utf8(&self.path[..end]).unwrap_or_default()
     }
 
-    /// Whether a file is chosen.
+    /// Returns true if a file is chosen.
     pub(crate) fn matches(&self, path: &str) -> bool {
         self.is_in(path.as_bytes()) != self.exclude
     }
@@ -120,7 +120,7 @@ impl Pathspec {
     }
 }
 
-/// What git keeps for magic to come (ctype.c `pathspec_magic`).
+/// Returns what git keeps for magic to come (ctype.c `pathspec_magic`).
 fn is_magic(character: char) -> bool {
     "!\"#%&',-:;<=>@_`~".contains(character)
 }
@@ -144,7 +144,7 @@ fn normalized(path: &str) -> Result<String, String> {
     Ok(parts.join("/") + end)
 }
 
-/// Whether a text matches a pattern as a whole. With `by_path`, `*`, `?` and classes stop at slashes, and `**/`, `/**` and
+/// Returns true if a text matches a pattern as a whole. With `by_path`, `*`, `?` and classes stop at slashes, and `**/`, `/**` and
 /// `/**/` do not.
 fn wildmatch(pattern: &[u8], text: &[u8], by_path: bool) -> bool {
     // The set of positions in the text that the pattern so far can end at: linear in pattern times text, where going
@@ -264,7 +264,7 @@ fn class_len(pattern: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a byte is in a class, given without its brackets.
+/// Returns true if a byte is in a class, given without its brackets.
 fn in_class(class: &[u8], byte: u8) -> bool {
     let (negated, class) = match class {
         [b'!' | b'^', rest @ ..] => (true, rest),

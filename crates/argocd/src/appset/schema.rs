@@ -1,4 +1,4 @@
-//! What Argo CD's types hold: the shape of a value and when a field of it is written.
+//! The types of Argo CD: the shape of each value, and when a field is written.
 //!
 //! In: a tree and its shape. Out: the tree as Go's decoder takes it, with its fields only; and what Go writes of
 //! it. Refused, with the place: values of another type than the field's.
@@ -41,7 +41,7 @@ pub(crate) enum Written {
     Always,
     /// Unless it is the zero of its type: `omitempty`.
     NonEmpty,
-    /// Where it is set at all: a pointer with `omitempty`.
+    /// Written if it is set: a pointer with `omitempty`.
     IfSet,
 }
 
@@ -87,7 +87,7 @@ impl Shape {
         }
     }
 
-    /// What a field is called in a sentence.
+    /// Returns what a field is called in a sentence.
     fn wanted(self) -> &'static str {
         match self {
             Self::Text => "a string",
@@ -111,7 +111,7 @@ impl Shape {
         }
     }
 
-    /// Whether this is the zero of the type, or a collection without anything.
+    /// Returns true if this is the zero of the type, or a collection without anything.
     pub(crate) fn is_empty(self, tree: &Tree) -> bool {
         match (&tree.kind, self) {
             (Kind::Null, _) => true,
@@ -131,14 +131,14 @@ impl Shape {
     }
 }
 
-/// What decoding came upon.
+/// A value that does not fit its type.
 #[derive(Debug)]
 pub(crate) struct Mismatch {
     pub(crate) message: String,
     pub(crate) span: Span,
 }
 
-/// What decoding passes over, each with its place.
+/// Fields that decoding ignores, with their locations.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     /// Fields that the type does not have.
@@ -147,7 +147,7 @@ pub(crate) struct Remarks {
     pub(crate) untyped: Vec<(String, Span)>,
 }
 
-/// How a value gets to Go's decoder.
+/// The form in which a value reaches Go's decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     /// As YAML by `sigs.k8s.io/yaml`, which writes numbers and booleans as texts where the type wants one.
@@ -247,7 +247,7 @@ fn scalar_text(kind: &Kind) -> String {
     }
 }
 
-/// What Go writes of a value: without fields that are left out, and with those that are always there.
+/// Returns what Go writes of a value: without fields that are left out, and with those that are always there.
 pub(crate) fn encode(tree: &Tree, shape: Shape) -> Tree {
     let kind = match (&tree.kind, shape) {
         (Kind::Map(entries), Shape::Object(fields)) => {

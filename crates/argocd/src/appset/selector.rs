@@ -57,7 +57,7 @@ pub(crate) enum ValuesOf {
     Parameters,
 }
 
-/// What is wrong with a selector, and where.
+/// An error in a selector, with its span.
 pub(crate) type Fault = (String, Span);
 
 impl Selector {
@@ -76,7 +76,7 @@ impl Selector {
         Ok(Self(requirements))
     }
 
-    /// Whether everything matches.
+    /// Returns true if everything matches.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

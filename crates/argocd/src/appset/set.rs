@@ -67,7 +67,7 @@ pub(crate) struct Set {
     template: Tree,
 }
 
-/// Whether an object is an ApplicationSet.
+/// Returns true if an object is an ApplicationSet.
 #[must_use]
 pub fn is_application_set(object: &Object) -> bool {
     object.group() == GROUP && object.kind() == KIND
@@ -140,7 +140,7 @@ impl Set {
     }
 }
 
-/// Where the name of a template's Applications is.
+/// Returns where the name of a template's Applications is.
 pub(crate) fn name_span(template: &Tree) -> Span {
     let name = template.get("metadata").and_then(|metadata| metadata.get("name"));
     name.map_or(template.span, |name| name.span)

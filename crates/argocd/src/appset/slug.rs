@@ -3,7 +3,7 @@
 /// Longest DNS name.
 const MAX_NAME: usize = 253;
 
-/// How many characters of a branch a slug keeps, so that 13 more fit into a DNS label.
+/// Maximum number of characters of a branch a slug keeps, so that 13 more fit into a DNS label.
 pub(crate) const BRANCH_SLUG: i64 = 50;
 
 /// Lower case, with a dash for each character that no DNS name has (template_functions.go `SanitizeName`).

@@ -39,7 +39,7 @@ fn is_struct(shape: Shape) -> bool {
     matches!(shape, Shape::Object(_) | Shape::Map(_))
 }
 
-/// Whether a value stays: it is not empty, or neither is what would take its place.
+/// Returns true if a value stays: it is not empty, or neither is what would take its place.
 fn is_filled(ours: &Tree, theirs: &Tree, shape: Shape, written: Written) -> bool {
     !shape.is_empty(ours) || (written == Written::IfSet && shape.is_empty(theirs))
 }

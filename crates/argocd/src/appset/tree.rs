@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 pub(crate) type Entries = BTreeMap<String, Tree>;
 
 impl Kind {
-    /// What a value is, for a sentence that says what else was wanted.
+    /// Returns what a value is, for a sentence that says what else was wanted.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -47,7 +47,7 @@ impl Kind {
 }
 
 impl Tree {
-    /// What a node is when Go has read it.
+    /// Returns what a node is when Go has read it.
     pub(crate) fn of_node(node: &Node) -> Result<Self, yamltree::Error> {
         Self::of_node_in(node, &|_| None)
     }
@@ -138,12 +138,12 @@ impl Tree {
         self.get(key).and_then(Self::text).unwrap_or_default()
     }
 
-    /// Whether a key is there with `true`.
+    /// Returns true if a key is there with `true`.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         matches!(self.get(key).map(|tree| &tree.kind), Some(Kind::Bool(true)))
     }
 
-    /// What Go decodes from it into an `any`: numbers are `float64`s.
+    /// Returns what Go decodes from it into an `any`: numbers are `float64`s.
     #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
     pub(crate) fn to_value(&self) -> Value {
         match &self.kind {
@@ -204,7 +204,7 @@ impl Tree {
     }
 }
 
-/// What the text of a span is read as, where it is known.
+/// Returns the value of a span's text, if known.
 pub(crate) type OriginOf<'o> = dyn Fn(Span) -> Option<Resolved> + 'o;
 
 struct Builder<'b> {

@@ -72,7 +72,7 @@ impl Rule {
             && (self.namespace.is_empty() || self.namespace == object.namespace())
     }
 
-    /// What cannot be done: what wants a cluster, and what is no expression.
+    /// Returns what cannot be done: what wants a cluster, and what is no expression.
     pub(super) fn not_done(&self) -> impl Iterator<Item = &str> {
         let broken = self.expressions.iter().filter(|expression| jq::check(expression).is_err());
         self.not_done.iter().chain(broken).map(String::as_str)

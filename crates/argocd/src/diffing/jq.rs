@@ -23,7 +23,7 @@ const STACK: usize = 16 << 20;
 /// An object has no more fields.
 const MAX_PATHS: usize = 100_000;
 
-/// What an expression must not know of.
+/// jq functions that are not available.
 const ABSENT: [&str; 4] = ["env", "halt", "halt_error", "now"];
 
 /// A way into an object: keys and indexes.
@@ -44,7 +44,7 @@ pub(super) fn delete(node: &mut Node, expression: &str) {
     }
 }
 
-/// Whether an expression is one.
+/// Returns whether an expression is one.
 ///
 /// # Errors
 /// That it is none.
@@ -53,7 +53,7 @@ pub(super) fn check(expression: &str) -> Result<(), String> {
     paths("null", expression, true).map(drop)
 }
 
-/// What an expression leads to, on a thread that nobody waits for longer than Argo CD would.
+/// Returns what an expression leads to, on a thread that nobody waits for longer than Argo CD would.
 fn paths_in_time(json: String, expression: String) -> Option<Vec<Path>> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let work = move || drop(sender.send(paths(&json, &expression, false).ok()));
@@ -144,7 +144,7 @@ mod tests {
         json
     }
 
-    /// What `jq 'del(…)'` makes of it.
+    /// Expected values: what `jq 'del(…)'` makes of it.
     #[test]
     fn what_an_expression_leads_to_goes() {
         let spec = |json: String| json.split_once("\"spec\":").map(|(_, spec)| spec.to_owned()).unwrap();

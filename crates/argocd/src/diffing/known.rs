@@ -1,4 +1,4 @@
-//! Where Kubernetes' own kinds hold quantities.
+//! The fields of built-in Kubernetes kinds that are quantities.
 //!
 //! In: an object. Out: the same with its quantities in their one form, so that `1000m` and `1` are no difference.
 
@@ -23,7 +23,7 @@ const OF_PODS: &[&str] = &[
     "volumes/*/ephemeral/volumeClaimTemplate/spec/resources/requests/*",
 ];
 
-/// Where kinds have the spec of a pod. Argo CD knows that of Rollouts too.
+/// The fields that contain a pod spec, by kind. Argo CD also knows that of Rollouts.
 const POD_SPECS: &[(&str, &str, &str)] = &[
     ("", "Pod", "spec"),
     ("", "PodTemplate", "template/spec"),

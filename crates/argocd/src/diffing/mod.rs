@@ -1,4 +1,4 @@
-//! What is no difference between two objects to Argo CD.
+//! Normalizes objects so that differences which Argo CD ignores disappear.
 //!
 //! In: an object as it would be applied. Out: the same in the form in which it is compared: without `status` and fields
 //! that are ignored, Secrets with their data alone, empty roles and quantities in one form ([`Normalizer`]). Refused:
@@ -77,7 +77,7 @@ impl Normalizer {
         known::normalize(object);
     }
 
-    /// What is ignored of an object by Argo CD, but not here: what managers of fields own, and expressions that are none.
+    /// Returns what is ignored of an object by Argo CD, but not here: what managers of fields own, and expressions that are none.
     #[must_use]
     pub fn not_done(&self, object: &Object) -> Vec<&str> {
         let rules = self.rules.iter().filter(|rule| rule.matches(object));

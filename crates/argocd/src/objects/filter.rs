@@ -14,7 +14,7 @@ use crate::glob::Glob;
 const EXCLUSIONS: &str = "resource.exclusions";
 const INCLUSIONS: &str = "resource.inclusions";
 
-/// What Argo CD never manages, by group and kind.
+/// Kinds that Argo CD never manages, by group.
 const NEVER_MANAGED: &[(&str, Option<&str>)] = &[
     ("events.k8s.io", None),
     ("metrics.k8s.io", None),
@@ -61,7 +61,7 @@ impl Patterns {
 }
 
 impl ResourceFilter {
-    /// What the settings say.
+    /// Returns what the settings say.
     ///
     /// # Errors
     /// If they are no lists of rules.
@@ -70,7 +70,7 @@ impl ResourceFilter {
         Ok(Self { exclusions: rules(EXCLUSIONS)?, inclusions: rules(INCLUSIONS)? })
     }
 
-    /// Whether objects of a kind are left alone on the cluster with an address.
+    /// Returns true if objects of a kind are left alone on the cluster with an address.
     #[must_use]
     pub fn excludes(&self, group: &str, kind: &str, server: &str) -> bool {
         let is_never_managed =

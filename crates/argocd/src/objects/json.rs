@@ -21,7 +21,7 @@ impl<'t> Values<'t> {
         Self { text, source, at: 0 }
     }
 
-    /// Where the values end.
+    /// Returns where the values end.
     pub(super) fn end(&self) -> usize {
         self.at
     }

@@ -41,7 +41,7 @@ pub struct Object {
     sources: Sources,
 }
 
-/// What makes two objects the same one to Argo CD: the version does not count.
+/// The identity of an object for Argo CD, without its version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The API group; empty for the core.
@@ -144,7 +144,7 @@ impl Object {
         self.text_at(&["metadata", "name"])
     }
 
-    /// What the name begins with that the cluster is to make.
+    /// Returns what the name begins with that the cluster is to make.
     #[must_use]
     pub fn generate_name(&self) -> &str {
         self.text_at(&["metadata", "generateName"])
@@ -156,7 +156,7 @@ impl Object {
         self.text_at(&["metadata", "namespace"])
     }
 
-    /// What tells it from other objects.
+    /// Returns what tells it from other objects.
     #[must_use]
     pub fn key(&self) -> Key {
         Key {
@@ -167,7 +167,7 @@ impl Object {
         }
     }
 
-    /// Whether it defines a kind.
+    /// Returns true if it defines a kind.
     #[must_use]
     pub fn is_crd(&self) -> bool {
         self.kind() == "CustomResourceDefinition" && self.group() == "apiextensions.k8s.io"
@@ -224,7 +224,7 @@ impl Object {
         }
     }
 
-    /// Where it begins, when that is in a file.
+    /// Returns where it begins, when that is in a file.
     #[must_use]
     pub fn place(&self) -> Option<Location> {
         let first = self.node.entries().and_then(|entries| entries.first());
@@ -232,13 +232,13 @@ impl Object {
         place_of(&self.sources, first.unwrap_or(self.node.span))
     }
 
-    /// Where one of its nodes is written; where the object is, if no file has the node.
+    /// Returns where one of its nodes is written; where the object is, if no file has the node.
     #[must_use]
     pub fn place_of(&self, node: &Node) -> Option<Location> {
         place_of(&self.sources, node.span).or_else(|| self.place())
     }
 
-    /// Where an annotation's value is written.
+    /// Returns where an annotation's value is written.
     #[must_use]
     pub fn annotation_place(&self, key: &str) -> Option<Location> {
         let node = self.node.lookup(&["metadata", "annotations"]).and_then(|all| all.get(key));
@@ -285,7 +285,7 @@ fn settle(node: &mut Node, place: &dyn Fn(Span) -> Span) {
     }
 }
 
-/// Where a span in some texts is.
+/// Returns where a span in some texts is.
 #[must_use]
 pub fn place_of(sources: &Sources, span: Span) -> Option<Location> {
     let source = sources.get(span.source as usize)?;

@@ -9,7 +9,7 @@ use super::{Key, Object, ResourceFilter, Scopes, Tracking, flatten};
 use crate::error::Result;
 use crate::warning::{Code, Warning};
 
-/// Where an Application's objects go.
+/// The destination of an Application's objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Destination {
     /// The address of the cluster.
@@ -18,12 +18,12 @@ pub struct Destination {
     pub namespace: String,
 }
 
-/// What is done to the objects of one Application.
+/// The processing of an Application's objects.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
-    /// What is written on them.
+    /// The tracking metadata.
     pub tracking: Tracking,
-    /// Where they go.
+    /// The destination.
     pub destination: Destination,
     /// Which of them are left alone.
     pub filter: ResourceFilter,
@@ -36,7 +36,7 @@ pub struct Processed {
     pub objects: Vec<Object>,
     /// Those of kinds that are left alone.
     pub excluded: Vec<Object>,
-    /// What is surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

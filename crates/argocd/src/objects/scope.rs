@@ -43,10 +43,10 @@ const CLUSTER_KINDS: &[(&str, &[&str])] = &[
     ("storagemigration.k8s.io", &["StorageVersionMigration"]),
 ];
 
-/// What is known of scopes.
+/// The known scopes of kinds.
 #[derive(Clone, Debug, Default)]
 pub struct Scopes {
-    /// Whether kinds are namespaced, by group and kind.
+    /// Tells whether kinds are namespaced, by group and kind.
     defined: HashMap<(String, String), bool>,
 }
 
@@ -63,7 +63,7 @@ impl Scopes {
         scopes
     }
 
-    /// Whether objects of a kind are in namespaces.
+    /// Returns true if objects of a kind are in namespaces.
     #[must_use]
     pub fn is_namespaced(&self, group: &str, kind: &str) -> bool {
         let of_cluster = CLUSTER_KINDS.iter().any(|(of, kinds)| *of == group && kinds.contains(&kind));

@@ -155,7 +155,7 @@ pub fn flatten(objects: Vec<Object>) -> Result<Vec<Object>> {
     Ok(flat)
 }
 
-/// Whether an object with `items: null` is more than an empty list.
+/// Returns true if an object with `items: null` is more than an empty list.
 fn has_content(object: &Object) -> bool {
     object.node.get("spec").is_some() || object.node.get("status").is_some()
 }
@@ -185,7 +185,7 @@ mod tests {
         format!(r#"{{"kind":"A","metadata":{{"name":"{name}"}}}}"#)
     }
 
-    /// What `helm lint` of Helm 4.3.1, which reads by the same decoder, names the objects of such texts.
+    /// Expected values: what `helm lint` of Helm 4.3.1, which reads by the same decoder, names the objects of such texts.
     #[test]
     fn json_goes_over_into_yaml() {
         let (a, b, c) = (json("a"), json("b"), object("c"));

@@ -1,4 +1,4 @@
-//! What Argo CD writes on objects to know them again as an Application's.
+//! The metadata by which Argo CD recognizes the objects of an Application.
 //!
 //! In: an object, and the settings of `argocd-cm`. Out: the object with its annotation, its label, or both. Refused:
 //! labels or annotations beside it that are no text, on which Argo CD gives up the whole Application.
@@ -28,7 +28,7 @@ const INSTALLATION_SETTING: &str = "installationID";
 /// The longest value of a label.
 const MAX_LABEL: usize = 63;
 
-/// Where the Application's name is written.
+/// The tracking method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
     /// In an annotation, with what the object is.
@@ -57,7 +57,7 @@ impl FromStr for Method {
     }
 }
 
-/// How the objects of one Application are tracked.
+/// The tracking of an Application's objects.
 #[derive(Clone, Debug)]
 pub struct Tracking {
     method: Method,
@@ -78,7 +78,7 @@ pub fn instance_name(namespace: &str, name: &str) -> String {
 }
 
 impl Tracking {
-    /// What the settings say; a method that is given counts before theirs.
+    /// Returns what the settings say; a method that is given counts before theirs.
     #[must_use]
     pub fn new(settings: &BTreeMap<String, String>, instance: String, method: Option<Method>) -> Self {
         let setting = |key: &str| settings.get(key).map(String::as_str).filter(|value| !value.is_empty());

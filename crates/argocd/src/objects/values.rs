@@ -32,12 +32,12 @@ pub(super) fn string(node: &Node) -> Option<&str> {
     node.text().filter(|_| node.tag == Tag::Str)
 }
 
-/// Whether the value is null.
+/// Returns true if the value is null.
 pub(super) fn is_null(node: &Node) -> bool {
     node.tag == Tag::Null
 }
 
-/// What kind of value it is, in an error's words.
+/// Returns what kind of value it is, in an error's words.
 pub(super) fn described(node: &Node) -> &'static str {
     match &node.kind {
         Kind::Mapping(_) => "a mapping",
@@ -55,7 +55,7 @@ struct Builder {
     done: Node,
     /// The open collections, with the keys whose values are being read.
     open: Vec<(Node, Option<Node>)>,
-    /// Where the node at hand stands.
+    /// The span of the current node.
     span: Span,
 }
 

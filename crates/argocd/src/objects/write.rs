@@ -68,7 +68,7 @@ mod tests {
         super::super::read(&Arc::new(Source { name: "a.yaml".to_owned(), text: text.into() })).unwrap()
     }
 
-    /// What `kubectl apply` would get: as `sigs.k8s.io/yaml` reads and writes.
+    /// Expected values: what `kubectl apply` would get: as `sigs.k8s.io/yaml` reads and writes.
     #[test]
     fn texts_and_numbers_stay_apart() {
         let text = "kind: A\ndata: {a: yes, b: 'yes', c: 0o7, d: 1_0, e: '1e3', f: \"x\\ny\", g: null, h: 1.50, i: on, j: 08}\n---\nkind: B\n";

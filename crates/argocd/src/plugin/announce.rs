@@ -15,9 +15,9 @@ pub struct Announcement {
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What it is for.
+    /// The description.
     pub tooltip: &'static str,
-    /// What an item is: `string` or `boolean`.
+    /// The type of an item: `string` or `boolean`.
     pub item_type: &'static str,
     /// The value, of the kind that one has to have.
     pub content: Content,
@@ -26,7 +26,7 @@ pub struct Announcement {
 /// The parameters that have an effect on a source, with the values that they have so far.
 ///
 /// # Errors
-/// What [`render`](super::render) refuses.
+/// If [`render`](super::render) would fail.
 pub fn announce<E: Engines>(
     invocation: &Invocation,
     checkout: &Checkout<'_>,

@@ -1,4 +1,4 @@
-//! What parameters are without anyone having set them: the values of a chart, what a kustomization says.
+//! The current values of parameters that nobody set: values of the chart, fields of the kustomization.
 //!
 //! In: what is asked for, and engines. Out: values by which the lines of the table announce theirs. Refused: what is
 //! refused when it is rendered.
@@ -21,7 +21,7 @@ use crate::objects::{Object, Sources};
 /// A chart has no more values than this that a form could show.
 const MAX_VALUES: usize = 10_000;
 
-/// What is so far.
+/// The current values found so far.
 pub(super) struct Current {
     engine: Engine,
     pub(super) chain: Option<String>,

@@ -1,4 +1,4 @@
-//! What a plugin is asked for: the variables of one Application, read.
+//! Reads a plugin request: the variables of one Application.
 //!
 //! In: a way to ask for variables. Out: parameters, and the variables that these name. A variable that nothing names is not
 //! asked for, so that a result does not depend on it; and none is but Argo CD's, so that no parameter gets at what else
@@ -19,7 +19,7 @@ const EXPANDED: [&str; 4] = ["ARGOCD_APP_", "ARGOCD_ENV_", "KUBE_VERSION", "KUBE
 /// Of a secret that is shorter, nothing is gained by hiding it, and of the message too much lost.
 const MIN_HIDDEN: usize = 4;
 
-/// What is asked for one Application.
+/// The request for one Application.
 #[derive(Clone, Debug)]
 pub struct Invocation {
     /// The Application's name, without the namespace that Argo CD puts in front.
@@ -36,7 +36,7 @@ impl Invocation {
     /// Reads the variables that Argo CD gives a plugin.
     ///
     /// # Errors
-    /// What is wrong with the parameters.
+    /// If the parameters are invalid.
     pub fn read(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let text = |name: &str| variable(name).unwrap_or_default();
         let given = given::read(&text("ARGOCD_APP_PARAMETERS"))?;

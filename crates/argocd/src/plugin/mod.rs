@@ -24,7 +24,7 @@ pub use render::{Checkout, Rendered, detect, render};
 /// The name of the plugin, and what others begin with that are it too.
 const NAME: &str = "renderer";
 
-/// Whether a name is one of this plugin.
+/// Returns true if a name is one of this plugin.
 #[must_use]
 pub fn is_ours(name: &str) -> bool {
     name.strip_prefix(NAME).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))

@@ -45,20 +45,20 @@ pub struct Checkout<'c> {
     pub folder: &'c Path,
 }
 
-/// What an invocation gives.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Rendered {
     /// The engine; Kustomize where a chart is a resource of a kustomization.
     pub engine: Engine,
     /// The objects; lists are taken apart.
     pub objects: Vec<Object>,
-    /// What is not wrong but surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
-    /// Whether it may be that there are none.
+    /// True if it may be that there are none.
     pub may_be_empty: bool,
 }
 
-/// What renders a folder, by its files.
+/// Returns what renders a folder, by its files.
 #[must_use]
 pub fn detect(checkout: &Checkout<'_>) -> Engine {
     Engine::discovered(checkout.folder, checkout.files, Settings(&Context::default().settings))
@@ -71,7 +71,7 @@ pub fn detect(checkout: &Checkout<'_>) -> Engine {
 /// for nothing, as with Argo CD.
 ///
 /// # Errors
-/// What is wrong with the parameters or the source; that there are no objects.
+/// If the parameters or the source are invalid, or no objects are rendered.
 pub fn render<E: Engines>(
     invocation: &Invocation,
     checkout: &Checkout<'_>,
@@ -88,7 +88,7 @@ pub fn render<E: Engines>(
     Ok(Rendered { engine: asked.engine, objects, warnings, may_be_empty })
 }
 
-/// What is rendered by which engine.
+/// The inputs of an engine.
 pub(super) struct Asked<'a> {
     invocation: &'a Invocation,
     checkout: &'a Checkout<'a>,
@@ -195,7 +195,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// What paths of parameters mean from a folder.
+    /// Returns what paths of parameters mean from a folder.
     pub(super) fn resolver<'r, E>(&'r self, folder: &'r Path, run: &'r Run<'r, E>) -> Resolver<'r> {
         Resolver {
             checkout: &self.place.checkout,
@@ -215,7 +215,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// What is said to Helm.
+    /// Returns what is said to Helm.
     pub(super) fn helm(&self) -> Option<&crate::application::Helm> {
         self.sections.source.helm.as_ref()
     }
@@ -242,7 +242,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// What the chart of a kustomization renders to.
+    /// Returns what the chart of a kustomization renders to.
     fn chained<E: Engines>(
         &self,
         folder: &Path,
@@ -300,7 +300,7 @@ fn chain(parameter: &str, place: &Place<'_>) -> Result<Option<std::path::PathBuf
     }
 }
 
-/// Whether a kustomization names the chart beside it among its resources. What is wrong with it the build will say.
+/// Returns true if a kustomization names the chart beside it among its resources. What is wrong with it the build will say.
 fn names_chart(place: &Place<'_>) -> bool {
     let mut paths = FILE_NAMES.iter().map(|name| place.checkout.file(&place.folder.join(name)));
     let Some(Ok(path)) = paths.find(Result::is_ok) else { return false };
@@ -418,7 +418,7 @@ mod tests {
         Ok((invocation, rendered))
     }
 
-    /// What the engine was asked for; the objects' kinds where there is none.
+    /// Returns what the engine was asked for; the objects' kinds where there is none.
     fn asked(folder: &str, parameters: &Value) -> String {
         let (_, rendered) = run(folder, parameters).unwrap();
         let objects = rendered.objects.iter();

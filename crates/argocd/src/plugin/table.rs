@@ -16,7 +16,7 @@ pub(super) struct Parameter {
     pub(super) name: &'static str,
     /// Its name for people.
     pub(super) title: &'static str,
-    /// What it is for.
+    /// The description.
     pub(super) tooltip: &'static str,
     pub(super) scope: Scope,
     kind: Kind,
@@ -33,7 +33,7 @@ pub(super) enum Scope {
     Directory,
 }
 
-/// What a value is, and where it goes.
+/// The type of a value and the field that it sets.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Text(fn(&mut Wanted, String)),
@@ -96,7 +96,7 @@ const fn parameter(
 }
 
 impl Parameter {
-    /// What its value is so far.
+    /// Returns what its value is so far.
     const fn now(mut self, current: fn(&Current) -> Option<Content>) -> Self {
         self.current = Some(current);
         self
@@ -137,7 +137,7 @@ impl Parameter {
         self.current.and_then(|of| of(current)).unwrap_or_else(|| self.empty())
     }
 
-    /// What Argo CD calls the type of an item.
+    /// Returns what Argo CD calls the type of an item.
     pub(super) fn item_type(&self) -> &'static str {
         if matches!(self.kind, Flag(_)) { "boolean" } else { "string" }
     }

@@ -1,4 +1,4 @@
-//! What the parameters of a plugin add up to: the sections that an Application would have in the plugin's place.
+//! Turns the parameters of a plugin into the sections that an Application would have.
 //!
 //! In: values as the lines of the table put them here. Out: a source. Refused: counts that are no numbers, patches that are
 //! no YAML, engines that there are none of; no error has a value in it that could be a secret.
@@ -15,7 +15,7 @@ use crate::application::{
 use crate::error::{Error, Result};
 use crate::objects::Sources;
 
-/// What the parameters say.
+/// The values of all parameters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     pub(super) engine: String,
@@ -31,7 +31,7 @@ pub(super) struct Wanted {
     pub(super) directory: Directory,
 }
 
-/// What a source is rendered from.
+/// The sections of a source.
 pub(super) struct Sections {
     pub(super) source: Source,
     /// The texts that places in it lead to.

@@ -1,4 +1,4 @@
-//! What a project does not permit.
+//! The rules of a project that an Application or object violates.
 //!
 //! In: what an Application says, and its objects. Out: an error for each thing that Argo CD would refuse, at the place
 //! that says it, with what the project permits.
@@ -15,14 +15,14 @@ use crate::objects::{ARGOCD_NAMESPACE, Object, Scopes};
 /// So many patterns are shown where none of them permits something.
 const MAX_SHOWN: usize = 5;
 
-/// What a project is asked about of an Application.
+/// The fields of an Application that a project restricts.
 #[derive(Clone, Debug)]
 pub struct Application<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its namespace; empty or Argo CD's own for most.
     pub namespace: &'a str,
-    /// Where it is written.
+    /// The location of the object.
     pub place: Option<Location>,
     /// Its sources.
     pub sources: Vec<Source<'a>>,
@@ -30,7 +30,7 @@ pub struct Application<'a> {
     pub cluster: &'a Cluster,
     /// The namespace that it goes to.
     pub destination_namespace: &'a str,
-    /// Where its destination is written.
+    /// The location of its destination.
     pub destination_place: Option<Location>,
 }
 
@@ -39,12 +39,12 @@ pub struct Application<'a> {
 pub struct Source<'a> {
     /// Its repository.
     pub url: &'a str,
-    /// Where that is written.
+    /// The location of the field.
     pub place: Option<Location>,
 }
 
 impl Project {
-    /// What the project does not permit of an Application itself (util/argo/argo.go `ValidatePermissions`).
+    /// Returns what the project does not permit of an Application itself (util/argo/argo.go `ValidatePermissions`).
     #[must_use]
     pub fn check_application(&self, application: &Application<'_>) -> Vec<Error> {
         let Application { name, namespace, sources, cluster, destination_namespace, .. } = application;
@@ -76,7 +76,7 @@ impl Project {
         errors
     }
 
-    /// What the project does not permit of an object as it would be applied (controller/sync.go
+    /// Returns what the project does not permit of an object as it would be applied (controller/sync.go
     /// `validateSyncPermissions`).
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl Project {
         Ok(())
     }
 
-    /// Whether an Application may be in a namespace; those in Argo CD's own always may.
+    /// Returns true if an Application may be in a namespace; those in Argo CD's own always may.
     #[must_use]
     pub fn permits_applications_in(&self, namespace: &str) -> bool {
         namespace.is_empty()
@@ -118,7 +118,7 @@ impl Project {
             || self.source_namespaces.iter().any(|pattern| matches_namespace(pattern, namespace))
     }
 
-    /// Whether a repository is permitted by one pattern and denied by none.
+    /// Returns true if a repository is permitted by one pattern and denied by none.
     fn permits_source(&self, url: &str) -> bool {
         let url = normalized(url);
         let passes = |pattern: &Pattern| pattern.passes(&url);
@@ -131,7 +131,7 @@ impl Project {
         self.matches_destination(cluster, namespace) && (!self.is_for_own_clusters || is_own)
     }
 
-    /// Whether a destination is matched by one entry and denied by none. What denies a name counts for every namespace,
+    /// Returns true if a destination is matched by one entry and denied by none. What denies a name counts for every namespace,
     /// what denies a server for the namespaces of the entry, what denies a namespace for its servers.
     fn matches_destination(&self, cluster: &Cluster, namespace: &str) -> bool {
         let mut is_matched = false;
@@ -182,7 +182,7 @@ impl KindPattern {
     }
 }
 
-/// Whether a namespace matches an expression between slashes, or a pattern.
+/// Returns true if a namespace matches an expression between slashes, or a pattern.
 fn matches_namespace(pattern: &str, namespace: &str) -> bool {
     let expression = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     expression.is_some_and(|it| Regex::new(it).is_ok_and(|regex| regex.is_match(namespace)))

@@ -56,7 +56,7 @@ pub(super) fn read(settings: &BTreeMap<String, String>) -> Result<Vec<GlobalProj
 }
 
 impl GlobalProject {
-    /// Whether it is added to a project with labels.
+    /// Returns true if it is added to a project with labels.
     pub(super) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
         let Selector { match_labels, match_expressions } = &self.label_selector;
         match_labels.iter().flatten().all(|(key, value)| labels.get(key) == Some(value))

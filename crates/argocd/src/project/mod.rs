@@ -54,7 +54,7 @@ pub struct Project {
     is_for_own_clusters: bool,
 }
 
-/// Where objects may go.
+/// An allowed destination.
 #[derive(Clone, Debug)]
 struct Destination {
     server: Pattern,
@@ -180,7 +180,7 @@ impl Project {
         &self.name
     }
 
-    /// Where it is written, when that is in a file.
+    /// Returns where it is written, when that is in a file.
     #[must_use]
     pub fn place(&self) -> Option<&Location> {
         self.place.as_ref()

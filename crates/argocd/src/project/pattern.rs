@@ -23,7 +23,7 @@ impl Pattern {
         Self { text: text.to_owned(), glob: Glob::new(pattern, separators).ok(), denies }
     }
 
-    /// Whether the pattern lets a value pass: one that denies lets all others.
+    /// Returns true if the pattern lets a value pass: one that denies lets all others.
     pub(super) fn passes(&self, value: &str) -> bool {
         self.glob.as_ref().is_some_and(|glob| glob.matches(value)) != self.denies
     }

@@ -1,4 +1,4 @@
-//! What an object's annotations say about when it is applied: hooks, their delete policies, waves.
+//! Reads the annotations that control when an object is applied: hooks, delete policies, sync waves.
 //!
 //! In: an object. Out: the phases that Argo CD finds, by its own annotations and by Helm's. A value that it does not
 //! know is no fault to it; `lint.rs` says so.
@@ -118,7 +118,7 @@ impl DeletePolicy {
     }
 }
 
-/// What an object is to a sync.
+/// The role of an object in a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A resource.
@@ -129,7 +129,7 @@ pub(super) enum Role {
     Skipped,
 }
 
-/// What an object is to a sync. One of Argo CD's names that is known hides all of Helm's.
+/// Returns what an object is to a sync. One of Argo CD's names that is known hides all of Helm's.
 pub(super) fn role(object: &Object) -> Role {
     let argo = object.annotation_list(HOOK);
     let mut phases: Vec<Phase> = argo.iter().filter_map(|name| Phase::of(name)).collect();
@@ -148,7 +148,7 @@ pub(super) fn role(object: &Object) -> Role {
     Role::Hook(phases)
 }
 
-/// Whether an object that is not skipped is a hook, if only one of no phase.
+/// Returns true if an object that is not skipped is a hook, if only one of no phase.
 pub(super) fn is_hook(object: &Object) -> bool {
     object.annotation(HOOK).is_some()
         || object.annotation(HELM_HOOK).is_some_and(|value| value != CRD_INSTALL)

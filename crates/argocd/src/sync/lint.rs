@@ -30,7 +30,7 @@ pub(super) fn check(object: &Object, warnings: &mut Vec<Warning>) {
     }
 }
 
-/// Whether an annotation that is no text hides others that Argo CD would read.
+/// Returns true if an annotation that is no text hides others that Argo CD would read.
 fn check_texts(object: &Object, warnings: &mut Vec<Warning>) -> bool {
     let annotations = object.node().lookup(&["metadata", "annotations"]).and_then(|node| node.entries());
     let Some(annotations) = annotations else { return false };

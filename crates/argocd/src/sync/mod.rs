@@ -16,16 +16,16 @@ use crate::warning::Warning;
 use hook::Role;
 pub use hook::{DeletePolicy, Phase};
 
-/// What is known beside the objects.
+/// The settings of a sync.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'o> {
     /// The Application's destination namespace.
     pub namespace: &'o str,
-    /// Whether that is made if it is not there (`CreateNamespace=true`).
+    /// True if that is made if it is not there (`CreateNamespace=true`).
     pub create_namespace: bool,
     /// The objects that are there; those that are not wanted any more are deleted.
     pub old: &'o [Object],
-    /// Whether everything is deleted last (`PruneLast=true`).
+    /// True if everything is deleted last (`PruneLast=true`).
     pub prune_last: bool,
     /// Objects of kinds that Argo CD leaves alone.
     pub excluded: &'o [Object],
@@ -34,11 +34,11 @@ pub struct Options<'o> {
 /// The plan of a sync.
 #[derive(Debug)]
 pub struct Plan<'o> {
-    /// What is done, in order. Tasks of one phase and wave whose kinds are alike are done side by side.
+    /// The tasks in order. Tasks of one phase and wave with the same kind order run concurrently.
     pub tasks: Vec<Task<'o>>,
-    /// What is not done in any sync.
+    /// Objects that no sync applies.
     pub never: Vec<Never<'o>>,
-    /// What is surely not meant.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -49,7 +49,7 @@ pub struct Task<'o> {
     pub phase: Phase,
     /// When, within the phase.
     pub wave: i64,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The object's API group.
     pub group: &'o str,
@@ -57,11 +57,11 @@ pub struct Task<'o> {
     pub kind: &'o str,
     /// The namespace that it ends up in; empty for objects of the cluster.
     pub namespace: &'o str,
-    /// Whether it is a hook.
+    /// True if it is a hook.
     pub is_hook: bool,
     /// The object; none for a namespace that Argo CD makes.
     pub object: Option<&'o Object>,
-    /// Whether it comes earlier than it says, because another object needs it.
+    /// True if it comes earlier than it says, because another object needs it.
     pub is_moved: bool,
     /// The name by which it is sorted.
     sorted_name: &'o str,
@@ -69,7 +69,7 @@ pub struct Task<'o> {
     sent_namespace: &'o str,
 }
 
-/// What is done with an object.
+/// The action on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// It is made or changed.
@@ -87,7 +87,7 @@ pub struct Never<'o> {
     pub object: &'o Object,
     /// The wave that it would be in.
     pub wave: i64,
-    /// Whether it is a hook.
+    /// True if it is a hook.
     pub is_hook: bool,
     /// Why.
     pub reason: Reason,
@@ -108,7 +108,7 @@ pub enum Reason {
     Unknown,
 }
 
-/// What Argo CD passes over in silence in an object's annotations: hooks, waves and policies that it does not know.
+/// Returns what Argo CD passes over in silence in an object's annotations: hooks, waves and policies that it does not know.
 #[must_use]
 pub fn annotation_warnings(object: &Object) -> Vec<Warning> {
     let mut warnings = Vec::new();

@@ -21,7 +21,7 @@ pub(super) fn tasks<'o>(new: &'o [Object], options: &Options<'o>) -> Vec<Task<'o
     tasks
 }
 
-/// What an object is known by in the cluster.
+/// Returns what an object is known by in the cluster.
 fn key(object: &Object, namespace: &str, scopes: &Scopes) -> Key {
     let mut key = object.key();
     if !scopes.is_namespaced(&key.group, &key.kind) {

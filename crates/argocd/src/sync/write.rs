@@ -115,7 +115,7 @@ fn qualified(before: &str, name: &str) -> String {
     if before.is_empty() { name.to_owned() } else { format!("{before}/{name}") }
 }
 
-/// What is special about a task.
+/// Returns what is special about a task.
 fn note(task: &Task<'_>) -> String {
     let mut notes = Vec::new();
     match (task.action, task.object.and_then(|object| option(object, "Prune"))) {

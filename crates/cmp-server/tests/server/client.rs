@@ -17,7 +17,7 @@ use tokio::net::UnixStream;
 /// As the repo-server cuts archives unless it is told otherwise.
 const CHUNK: usize = 1024;
 
-/// How a call has ended.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Reply {
     /// The number of the gRPC status; nothing where there was none.
@@ -26,7 +26,7 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
 }
 
-/// What is said of a call before its archive.
+/// The metadata of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: &'static str,
@@ -102,7 +102,7 @@ impl Open {
         true
     }
 
-    /// Whether the server says nothing for a while.
+    /// Returns true if the server says nothing for a while.
     pub(crate) async fn is_silent(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(100), &mut self.response).await.is_err()
     }

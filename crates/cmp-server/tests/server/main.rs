@@ -122,7 +122,7 @@ impl Running {
         self.records.lock().unwrap().last().unwrap().clone()
     }
 
-    /// Whether the tree and the result of the last request were at hand.
+    /// Returns whether the tree and the result of the last request were at hand.
     fn hits(&self) -> (Option<Cached>, Option<Cached>) {
         let last = self.last();
         (last.tree, last.result)

@@ -1,4 +1,4 @@
-//! What a client library would not send or not tell: bytes on the socket.
+//! Bytes on the socket that a client library would not send.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;

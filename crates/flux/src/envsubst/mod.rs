@@ -24,15 +24,15 @@ use std::collections::BTreeMap;
 
 pub use parse::is_name;
 
-/// What a text may grow to: more than any manifest has.
+/// Maximum size of a substituted text: more than any manifest.
 pub const MAX_OUTPUT: usize = 64 << 20;
 
 /// The values of variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
-    /// What is known of each.
+    /// The known variables.
     pub values: BTreeMap<String, Value>,
-    /// Whether there may be others: what would be empty without them stays as it is written.
+    /// True if there may be others: what would be empty without them stays as it is written.
     pub has_unknown: bool,
 }
 
@@ -41,24 +41,24 @@ pub struct Variables {
 pub enum Value {
     /// A text.
     Text(String),
-    /// What a Secret holds and is no text; it cannot be put into a manifest.
+    /// Binary data of a Secret; it cannot be substituted.
     Binary,
     /// It is set, and nobody here knows to what: its expressions stay as they are written.
     Unknown,
 }
 
-/// What is wrong with an expression.
+/// An invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
     /// The sentence.
     pub message: String,
-    /// What to do about it.
+    /// The hint: what to do about it.
     pub hint: Option<String>,
     /// The byte at which the expression begins.
     pub offset: usize,
 }
 
-/// What is to be done with variables that are not set.
+/// The handling of variables that are not set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// They are empty.

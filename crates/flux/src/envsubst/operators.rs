@@ -1,4 +1,4 @@
-//! What the operators make of a value (envsubst/funcs.go). Lengths and places are counted in bytes.
+//! The operators on a value (envsubst/funcs.go). Lengths and offsets are counted in bytes.
 
 use gotemplate::unicode::{to_lower, to_upper};
 
@@ -10,7 +10,7 @@ const MAX_TRIMMED: usize = 8 << 10;
 /// Applies an operator to a value.
 ///
 /// # Errors
-/// What ends Flux' controller in a panic, or gives what is no text.
+/// If Flux' controller would panic, or the result is not valid UTF-8.
 pub(super) fn apply(operator: &str, value: &str, arguments: &[String]) -> Result<String, String> {
     let argument = |number: usize| arguments.get(number).map(String::as_str);
     Ok(match (operator, argument(0)) {
@@ -87,7 +87,7 @@ fn trimmed(operator: &str, value: &str, pattern: &str) -> Result<String, String>
     value.get(length..).map(reversed).ok_or_else(|| "cuts a character in two".to_owned())
 }
 
-/// How long the beginning is that matches. Both searches go from the whole value to its first byte; that for the shortest
+/// Returns how long the beginning is that matches. Both searches go from the whole value to its first byte; that for the shortest
 /// keeps the last one found, and a pattern found faulty on the way ends it without any.
 fn beginning(value: &[u8], pattern: &[u8], is_longest: bool) -> usize {
     let mut shortest = 0;

@@ -22,9 +22,9 @@ pub(super) struct Expression {
     /// As it is written; empty for a bare variable.
     pub(super) operator: String,
     pub(super) arguments: Vec<Part>,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub(super) offset: usize,
-    /// Where it ends.
+    /// The offset behind its last byte.
     pub(super) end: usize,
 }
 
@@ -38,7 +38,7 @@ enum Escapes {
     All,
 }
 
-/// Whether a text is the name of a variable (`^[_[:alpha:]][_[:alpha:][:digit:]]*$`).
+/// Returns true if a text is the name of a variable (`^[_[:alpha:]][_[:alpha:][:digit:]]*$`).
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();

@@ -4,7 +4,7 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BadPattern;
 
-/// Whether a pattern matches the whole of a text. A fault is only found where matching comes to it.
+/// Returns whether a pattern matches the whole of a text. A fault is only found where matching comes to it.
 pub(crate) fn matches(mut pattern: &[u8], mut text: &[u8]) -> Result<bool, BadPattern> {
     'pattern: while !pattern.is_empty() {
         let (star, chunk, rest) = next_chunk(pattern);
@@ -34,7 +34,7 @@ pub(crate) fn matches(mut pattern: &[u8], mut text: &[u8]) -> Result<bool, BadPa
     Ok(text.is_empty())
 }
 
-/// Whether stars lead, what follows them up to the next one, and the rest.
+/// Returns whether stars lead, what follows them up to the next one, and the rest.
 fn next_chunk(pattern: &[u8]) -> (bool, &[u8], &[u8]) {
     let stars = pattern.iter().take_while(|byte| **byte == b'*').count();
     let pattern = &pattern[stars..];
@@ -52,7 +52,7 @@ fn next_chunk(pattern: &[u8]) -> (bool, &[u8], &[u8]) {
     (stars > 0, &pattern[..at], &pattern[at..])
 }
 
-/// What is left of a text whose beginning a chunk matches.
+/// Returns what is left of a text whose beginning a chunk matches.
 fn match_chunk<'t>(mut chunk: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u8]>, BadPattern> {
     while let Some((&first, behind)) = chunk.split_first() {
         if text.is_empty() {
@@ -86,7 +86,7 @@ fn match_chunk<'t>(mut chunk: &[u8], mut text: &'t [u8]) -> Result<Option<&'t [u
     Ok(Some(text))
 }
 
-/// Whether a class has a character, and what is behind the class.
+/// Returns whether a class has a character, and what is behind the class.
 fn class(chunk: &[u8], c: u32) -> Result<(bool, &[u8]), BadPattern> {
     let is_negated = chunk.first() == Some(&b'^');
     let mut chunk = &chunk[usize::from(is_negated)..];

@@ -40,7 +40,7 @@ fn part(item: &Value, index: &Value) -> Result<Value, CallError> {
     }
 }
 
-/// What Go's reflection says of an index that is the length itself.
+/// Returns what Go's reflection says of an index that is the length itself.
 fn out_of_range(what: &str) -> CallError {
     CallError::new(format!("reflect: {what} index out of range"))
 }

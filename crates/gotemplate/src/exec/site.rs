@@ -1,4 +1,4 @@
-//! Where execution is: in goes the node that Go last turned to, out comes the place of an error.
+//! Tracks the current node. Input: the node that Go last evaluated. Output: the location of an error.
 
 use super::Executor;
 use crate::error::{Error, ErrorKind, Executing, Place};

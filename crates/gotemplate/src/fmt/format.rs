@@ -5,7 +5,7 @@ use crate::value::Value;
 /// The largest width, precision or argument number that Go takes.
 const LARGEST: i64 = 1_000_000;
 
-/// What a format asks for beside the verb.
+/// The flags of a format.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     pub(super) width: Option<usize>,
@@ -44,7 +44,7 @@ pub(super) struct Reader<'a> {
     reordered: bool,
     good_index: bool,
     after_index: bool,
-    /// What Go writes for a width or precision that is no number.
+    /// Go's messages for a width or precision that is not a number.
     pub(super) complaints: Vec<&'static str>,
     pub(super) flags: Flags,
 }

@@ -2,7 +2,7 @@
 
 use super::format::Flags;
 
-/// How an integer is written.
+/// The notation of an integer.
 #[derive(Clone, Copy)]
 pub(super) struct Notation {
     pub(super) base: u64,

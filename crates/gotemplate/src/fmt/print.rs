@@ -6,13 +6,13 @@ use super::number::pad;
 use crate::error::CallError;
 use crate::value::{Kind, List, Map, Object, Str, Type, Value};
 
-/// How many lists and maps may be within each other.
+/// Maximum number of lists and maps that may be within each other.
 const DEEPEST: usize = 1000;
 
-/// What Go prints for a pointer. An address would differ from run to run.
+/// The text printed for a pointer; Go prints an address, which differs from run to run.
 const ADDRESS: &str = "0xc000000000";
 
-/// Whether Go takes the value for a string where it puts spaces.
+/// Returns true if Go takes the value for a string where it puts spaces.
 pub(crate) fn is_string(value: &Value) -> bool {
     match value {
         Value::Str(_) => true,
@@ -100,7 +100,7 @@ impl<'a> Printer<'a> {
         self.extra(reader.unused())
     }
 
-    /// What Go writes of the arguments that the format does not mention.
+    /// Returns what Go writes of the arguments that the format does not mention.
     fn extra(&mut self, args: &[Value]) -> Result<(), CallError> {
         if args.is_empty() {
             return Ok(());

@@ -76,12 +76,12 @@ impl Natural {
         self.0.len()
     }
 
-    /// How many bits the number has.
+    /// Returns how many bits the number has.
     pub(super) fn bits(&self) -> usize {
         self.0.last().map_or(0, |last| self.0.len() * 64 - last.leading_zeros() as usize)
     }
 
-    /// Whether the bit of value two to the `index` is set.
+    /// Returns true if the bit of value two to the `index` is set.
     pub(super) fn bit(&self, index: usize) -> bool {
         self.0.get(index / 64).is_some_and(|limb| limb >> (index % 64) & 1 == 1)
     }

@@ -88,7 +88,7 @@ pub(super) fn to_strings(context: &Context<'_>, value: &Value) -> Result<Vec<Str
     }
 }
 
-/// What Go says when something is done with nil that nil cannot do.
+/// Returns what Go says when something is done with nil that nil cannot do.
 pub(super) fn nil_dereference() -> CallError {
     CallError::new("runtime error: invalid memory address or nil pointer dereference")
 }

@@ -4,7 +4,7 @@ use crate::Context;
 use crate::error::CallError;
 use crate::value::{Entries, List, Map, Str, Value};
 
-/// How many values may be within each other; a map can contain itself.
+/// Maximum number of values that may be within each other; a map can contain itself.
 const DEEPEST: usize = 10_000;
 
 /// A list or map whose copy has begun.

@@ -3,7 +3,7 @@
 
 use super::big::Natural;
 
-/// How many places of a quotient count.
+/// Maximum number of places of a quotient count.
 const PLACES: i64 = 16;
 
 /// A number: digits times a power of ten.
@@ -28,7 +28,7 @@ impl Decimal {
         Some(Self { negative: number < 0.0, digits: Natural::from(digits), exponent })
     }
 
-    /// How much work the number is.
+    /// Returns how much work the number is.
     pub(super) fn size(&self) -> u64 {
         self.digits.limbs() as u64
     }

@@ -1,5 +1,4 @@
-//! What stands in for empty values: nil, zero, false, and strings, lists and maps without content.
-//! Structs are never empty.
+//! Defaults for empty values: nil, zero, false, and empty strings, lists and maps. Structs are never empty.
 
 use crate::Context;
 use crate::error::CallError;

@@ -127,7 +127,7 @@ fn assert_plain_map(value: &Value) -> Result<&Map, CallError> {
     value.as_map().filter(|map| *map.go_type() == Type::MAP).ok_or_else(|| conversion(value, &Type::MAP))
 }
 
-/// What Go says of a value that does not have the type that it is said to have.
+/// Returns what Go says of a value that does not have the type that it is said to have.
 fn conversion(value: &Value, to: &Type) -> CallError {
     let from = value.type_of().map_or_else(|| "nil".to_owned(), |ty| ty.to_string());
     CallError::new(format!("interface conversion: interface {{}} is {from}, not {to}"))

@@ -43,7 +43,7 @@ fn or_zero(value: &Value) -> Duration {
     duration(value).unwrap_or_default()
 }
 
-/// What is no duration is 0; a multiple that is none changes nothing.
+/// Rounds a duration to a multiple. An invalid duration is 0; an invalid multiple has no effect.
 fn to_multiple(args: &[Value], adjust: impl Fn(Duration, Duration) -> Duration) -> Value {
     let Ok(value) = duration(&args[0]) else { return Duration(0).into() };
     duration(&args[1]).map_or(value, |multiple| adjust(value, multiple)).into()

@@ -55,7 +55,7 @@ fn json_or_nothing(context: &mut Context<'_>, args: &[Value], style: Style) -> R
     Ok(json(context, args, style).unwrap_or_else(|_| "".into()))
 }
 
-/// What a text says; nothing if it is no JSON.
+/// Returns what a text says; nothing if it is no JSON.
 fn from_json(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(decode(text(args, 0)).map_or(Value::Nil, |decoded| decoded.value))
 }

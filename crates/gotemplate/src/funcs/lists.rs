@@ -93,7 +93,7 @@ fn concat(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(if items.is_empty() { List::nil(Type::LIST).into() } else { Value::list(items) })
 }
 
-/// How many lists there are and how long the last is, Go computes in floating point, which decides
+/// Returns how many lists there are and how long the last is, Go computes in floating point, which decides
 /// what happens with sizes below 1.
 fn chunk(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let list = list_of(&args[1], "Cannot chunk type")?;

@@ -1,24 +1,24 @@
 //! Merging maps as the Go package mergo does: in go two maps, the first of which is written to.
 //!
-//! What the target lacks, or has empty, it takes from the source by reference. Maps in both are
-//! merged in turn. A nil in the source counts only where everything is overwritten.
+//! Merges maps: the target takes missing or empty entries from the source by reference. Maps in both are merged
+//! recursively. A nil in the source counts only if everything is overwritten.
 
 use crate::Context;
 use crate::error::CallError;
 use crate::value::{Map, Str, Type, Value};
 
-/// What gives way to the source's values.
+/// The values that the source overwrites.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overwrite {
-    /// What is empty: nil, zero, false, or a string, list or map without content.
+    /// Empty values: nil, zero, false, or an empty string, list or map.
     Empty,
     All,
 }
 
-/// How deep maps may be within each other; a map can contain itself.
+/// Maximum depth to which maps may be within each other; a map can contain itself.
 const DEEPEST: usize = 100_000;
 
-/// What is still to be done, the last first.
+/// Pending work, the last first.
 enum Task {
     Merge {
         target: Map,

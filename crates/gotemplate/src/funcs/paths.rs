@@ -66,7 +66,7 @@ fn cleaned(path: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What follows the last dot of the last element, with the dot.
+/// Returns what follows the last dot of the last element, with the dot.
 fn ext(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let path = text(args, 0);
     let name = memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..]);

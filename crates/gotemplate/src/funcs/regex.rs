@@ -39,7 +39,7 @@ pub(super) const FUNCS: &[Function] = &[
     Function::new("regexSplit", &[TEXT, TEXT, Type::INT], |_, args| split(&*must_compile(args)?, args)),
 ];
 
-/// How many expressions are kept compiled.
+/// Maximum number of expressions that are kept compiled.
 const MOST_KEPT: usize = 200;
 
 thread_local! {

@@ -3,7 +3,7 @@
 use super::{DURATIONS, SPRIG};
 use crate::{Functions, Now, Options, TemplateSet, Value};
 
-/// What a template writes, or what the function that failed in it says.
+/// Returns what a template writes, or what the function that failed in it says.
 pub(in crate::funcs) fn rendered(template: &str) -> Result<String, String> {
     let tables: Vec<_> = SPRIG.iter().copied().chain([DURATIONS]).collect();
     let mut set = TemplateSet::new("test", Functions::new(&tables));

@@ -26,7 +26,7 @@ pub(super) struct User {
     password: Option<Vec<u8>>,
 }
 
-/// Where characters stand, which decides whether they are escaped.
+/// The part of a URL, which decides about escaping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Path,
@@ -138,7 +138,7 @@ impl Url {
         out
     }
 
-    /// Who and where, and the path.
+    /// Writes user, host and path.
     fn write_hierarchy(&self, out: &mut Vec<u8>) {
         let has_authority = !self.host.is_empty() || self.user.is_some();
         if has_authority || !self.scheme.is_empty() && !self.path.is_empty() {
@@ -161,7 +161,7 @@ impl Url {
     }
 }
 
-/// What is before a byte, and what is behind it if it is there.
+/// Splits at a byte: the part before it, and the part behind it if the byte is present.
 fn cut(text: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     match memchr::memchr(at, text) {
         Some(index) => (&text[..index], Some(&text[index + 1..])),
@@ -235,7 +235,7 @@ fn check_address(text: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Whether Go escapes the byte in this part.
+/// Returns true if Go escapes the byte in this part.
 fn is_escaped(byte: u8, part: Part) -> bool {
     let kept: &[u8] = match part {
         Part::Path => b"-_.~$&+,/:;=@",

@@ -70,7 +70,7 @@ fn is_alphabet(c: char) -> bool {
     is_letter(c) && !ideograph
 }
 
-/// What a run of characters is.
+/// The class of a run of characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Invalid,
@@ -84,7 +84,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Whether a connector belongs between a word and this after it.
+    /// Returns true if a connector belongs between a word and this after it.
     fn is_apart(self) -> bool {
         !matches!(self, Self::Invalid | Self::Connector | Self::Punctuation)
     }
@@ -196,7 +196,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// What `text` begins with, and for how many bytes.
+/// Returns what `text` begins with, and for how many bytes.
 fn next_word(text: &[u8]) -> (Kind, usize) {
     if text.is_empty() {
         return (Kind::Invalid, 0);

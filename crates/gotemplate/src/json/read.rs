@@ -11,7 +11,7 @@ use crate::value::{Entries, List, Map, Str, Type, Value};
 /// A text that was read.
 #[derive(Debug)]
 pub struct Decoded {
-    /// What it says. Numbers are float64s.
+    /// The value. Numbers are float64.
     pub value: Value,
     /// The first number that no float64 is; it stands as 0 in the value.
     pub out_of_range: Option<OutOfRange>,
@@ -27,7 +27,7 @@ pub struct OutOfRange {
     in_list: bool,
 }
 
-/// What Go says of such a number.
+/// Go's message for such a number.
 impl fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.path.is_empty(), self.in_list) {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What may stand before a value: its start if it is a list or map that has something in it,
+    /// Returns what may stand before a value: its start if it is a list or map that has something in it,
     /// else all of it.
     fn begin(&mut self) -> Result<Option<Value>, String> {
         match self.peek()? {
@@ -314,7 +314,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What Go says of the character that is next.
+    /// Returns what Go says of the character that is next.
     fn invalid(&self, context: &str) -> String {
         let rest = &self.text[self.position..];
         let first = crate::fmt::characters(rest).next();

@@ -7,15 +7,15 @@ use crate::fmt::{characters, format_float};
 use crate::funcs::base64_encode;
 use crate::value::Value;
 
-/// How many lists and maps may be within each other.
+/// Maximum number of lists and maps that may be within each other.
 const DEEPEST: usize = 1000;
 
-/// How JSON is laid out.
+/// The layout of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether `<`, `>` and `&` are escaped, which Go does unless it is told not to.
+    /// True if `<`, `>` and `&` are escaped, which Go does unless it is told not to.
     pub escape_html: bool,
-    /// What each level is indented by; without it all is on one line.
+    /// The indentation of each level; without it, one line.
     pub indent: Option<&'static str>,
 }
 

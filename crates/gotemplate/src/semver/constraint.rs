@@ -15,7 +15,7 @@ use crate::fmt::quoted;
 #[derive(Clone, Debug)]
 pub struct Constraints {
     groups: Vec<Group>,
-    /// Whether prereleases satisfy constraints that name none.
+    /// True if prereleases satisfy constraints that name none.
     pub include_prereleases: bool,
 }
 
@@ -30,9 +30,9 @@ struct Group {
 struct Constraint {
     operator: Operator,
     version: Version,
-    /// How many of the numbers are there, up to the first `x` or `*`.
+    /// Number of of the numbers, up to the first `x` or `*`.
     given: Given,
-    /// How many parts are written, wildcards among them.
+    /// Number of parts are written, wildcards among them.
     parts: usize,
 }
 
@@ -87,7 +87,7 @@ impl Constraints {
         Ok(Self { groups, include_prereleases: false })
     }
 
-    /// How many parts the shortest version in them has: one in `^1`, two in `1.x`. A bare wildcard has none.
+    /// Returns how many parts the shortest version in them has: one in `^1`, two in `1.x`. A bare wildcard has none.
     #[must_use]
     pub fn fewest_parts(&self) -> Option<usize> {
         let constraints = self.groups.iter().flat_map(|group| &group.constraints);
@@ -97,7 +97,7 @@ impl Constraints {
             .min()
     }
 
-    /// Whether a version satisfies them.
+    /// Returns true if a version satisfies them.
     #[must_use]
     pub fn check(&self, version: &Version) -> bool {
         let releases_only = |group: &Group| !self.include_prereleases && !group.has_prerelease;

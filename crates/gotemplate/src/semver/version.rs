@@ -119,13 +119,13 @@ impl Version {
         self.patch
     }
 
-    /// What follows the hyphen, empty for a release.
+    /// Returns what follows the hyphen, empty for a release.
     #[must_use]
     pub fn prerelease(&self) -> &str {
         &self.prerelease
     }
 
-    /// What follows the plus sign.
+    /// Returns what follows the plus sign.
     #[must_use]
     pub fn metadata(&self) -> &str {
         &self.metadata

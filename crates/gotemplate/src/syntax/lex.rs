@@ -8,10 +8,10 @@ const RIGHT: &[u8] = b"}}";
 const LEFT_COMMENT: &[u8] = b"/*";
 const RIGHT_COMMENT: &[u8] = b"*/";
 
-/// How long `- ` and ` -` are, which trim the text beside an action.
+/// Time `- ` and ` -` are, which trim the text beside an action.
 const TRIM_MARKER: usize = 2;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Text that is no token; see [`Lexer::message`].
@@ -73,9 +73,9 @@ pub(super) struct Lexer<'a> {
     position: usize,
     inside_action: bool,
     parens: usize,
-    /// Whether `break` and `continue` are words of the language, and not functions.
+    /// Tells whether `break` and `continue` are words of the language, and not functions.
     words: LoopWords,
-    /// What Go says of the text that is no token, after which nothing is read.
+    /// Go's error message for invalid text, after which lexing stops.
     message: Option<Box<str>>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Lexer<'a> {
         if self.inside_action { self.action() } else { self.outside() }
     }
 
-    /// What is wrong with the text of a token that is none.
+    /// Returns the error message of an invalid token.
     pub(super) fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }
@@ -206,7 +206,7 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Whether the closing delimiter is next, and whether it trims.
+    /// Returns whether the closing delimiter is next, and whether it trims.
     fn right_delimiter(&self) -> Option<Trim> {
         let rest = self.rest();
         if has_right_marker(rest) && rest[TRIM_MARKER..].starts_with(RIGHT) {
@@ -411,7 +411,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether a delimiter trims the text beside it.
+/// Tells whether a delimiter trims the text beside it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trim {
     Yes,

@@ -43,9 +43,9 @@ pub(crate) struct Span {
 pub(crate) struct Tree {
     pub(crate) name: Str,
     pub(crate) nodes: Vec<Node>,
-    /// How many variables live at once at most, `$` included.
+    /// Number of variables live at once at most, `$` included.
     pub(crate) slots: usize,
-    /// Whether there is nothing but space, so that it does not replace another template.
+    /// True if there is nothing but space, so that it does not replace another template.
     pub(crate) blank: bool,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Declared {
     pub(crate) slot: Slot,
 }
 
-/// Where a variable's value is kept, if at that place there is a variable of its name.
+/// The slot of a variable, if one of that name is in scope.
 pub(crate) type Slot = Option<u32>;
 
 /// An operand, or a function or method and its arguments.
@@ -135,7 +135,7 @@ pub(crate) enum Term {
 }
 
 impl Term {
-    /// Where it is in the text, as Go counts.
+    /// Returns where it is in the text, as Go counts.
     pub(crate) fn position(&self) -> u32 {
         match self {
             Self::Dot(span)

@@ -20,13 +20,13 @@ use crate::stack::Stack;
 use crate::value::Str;
 use tokens::offset;
 
-/// How deep parentheses may be nested, as in Go.
+/// Maximum depth to which parentheses may be nested, as in Go.
 const DEEPEST: usize = 10_000;
 
-/// How many commands a pipeline may have, as in Go.
+/// Maximum number of commands a pipeline that may have, as in Go.
 const LONGEST: usize = 100_000;
 
-/// How much stack parsing may use, also amid execution: a thread has at least two megabytes.
+/// Maximum amount stack parsing may use, also amid execution: a thread has at least two megabytes.
 const STACK: usize = 1 << 19;
 
 /// The templates of one text.
@@ -70,22 +70,22 @@ struct Parser<'a> {
     lexer: Lexer<'a>,
     frame: Frame<'a>,
     trees: Vec<Tree>,
-    /// Where in `trees` the template of a name is.
+    /// The indices in `trees` of templates by name.
     named: HashMap<Str, usize, foldhash::fast::RandomState>,
     stack: Stack,
-    /// What is being gathered: an inner list lies on the outer ones, and each is taken whole at its end.
+    /// The collected nodes: inner lists lie on top of outer ones, and each is taken at its end.
     nodes: Vec<Node>,
     commands: Vec<Command>,
     terms: Vec<Term>,
 }
 
-/// What the parser keeps for one template: those within each other share only the lexer.
+/// The parser state of one template; nested templates share the lexer.
 struct Frame<'a> {
     /// The last token read, and up to two that were put back before it.
     tokens: [Option<Token>; 3],
     put_back: usize,
     scope: Scope<'a>,
-    /// Where the action that is being parsed starts.
+    /// The start of the current action.
     action: Option<usize>,
     ranges: usize,
     parens: usize,
@@ -299,7 +299,7 @@ impl Parser<'_> {
         Ok(Branch { pipe, body, otherwise })
     }
 
-    /// What follows `else`, and the `end`.
+    /// Returns what follows `else`, and the `end`.
     fn otherwise(&mut self, control: Control) -> Parsed<Vec<Node>> {
         let next = self.peek().kind;
         let chained = control == Control::If && next == Kind::Keyword(Keyword::If)

@@ -25,7 +25,7 @@ struct Variable {
     slots: Vec<u32>,
 }
 
-/// How many variables there were.
+/// Number of variables.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     known: usize,
@@ -89,7 +89,7 @@ impl<'t> Scope<'t> {
         self.names.get(name)?.slots.last().copied()
     }
 
-    /// How many slots were in use at once.
+    /// Returns how many slots were in use at once.
     pub(super) fn most(&self) -> usize {
         self.most
     }

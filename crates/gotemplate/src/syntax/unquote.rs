@@ -29,7 +29,7 @@ pub(super) fn unquote_char(text: &[u8]) -> Option<(u32, &[u8])> {
     Some((code, rest))
 }
 
-/// Whether a text stands for itself, as most do.
+/// Returns true if a text stands for itself, as most do.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|byte| (b' '..=b'~').contains(byte) && !matches!(byte, b'"' | b'\\'))
 }
@@ -48,7 +48,7 @@ impl Unit {
     }
 }
 
-/// What the start of `text` stands for, and the rest.
+/// Returns what the start of `text` stands for, and the rest.
 fn unit(text: &[u8], quote: u8) -> Option<(Unit, &[u8])> {
     let (first, rest) = text.split_first()?;
     match *first {

@@ -99,7 +99,7 @@ impl Date {
         Self { year, month: month as u8, day: day as u8 }
     }
 
-    /// How many days after 1970-01-01 the day is. A month or day that there is not counts on.
+    /// Returns how many days after 1970-01-01 the day is. A month or day that there is not counts on.
     pub(super) fn to_days(year: i64, month: i64, day: i64) -> i64 {
         let year = year + (month - 1).div_euclid(12);
         let month = (month - 1).rem_euclid(12) + 1;

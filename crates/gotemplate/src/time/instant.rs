@@ -33,7 +33,7 @@ pub(super) struct Local {
     pub(super) offset: Offset,
 }
 
-/// What Go's `time.Date` takes; numbers may be out of range and count on.
+/// The arguments of Go's `time.Date`; out-of-range numbers are normalized.
 pub(super) struct Parts {
     pub(super) year: i64,
     pub(super) month: i64,
@@ -130,7 +130,7 @@ impl Time {
         Self::new(&parts, self.zone.clone())
     }
 
-    /// How long after another point in time this is, at most the longest duration.
+    /// Returns how long after another point in time this is, at most the longest duration.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Duration {
         let nanoseconds = self.since_1970() - earlier.since_1970();
@@ -146,7 +146,7 @@ impl Time {
         self.since_1970() as i64
     }
 
-    /// How long after a multiple of the duration, counted from the year 1.
+    /// Returns how long after a multiple of the duration, counted from the year 1.
     fn after_multiple(&self, multiple: Duration) -> Duration {
         let since_year_one = self.since_1970() + i128::from(YEAR_ONE) * i128::from(NANOSECONDS);
         Duration(since_year_one.rem_euclid(i128::from(multiple.0)) as i64)
@@ -174,7 +174,7 @@ impl Time {
 }
 
 impl PartialEq for Time {
-    /// Whether it is the same point in time, from whatever zone.
+    /// Returns true if it is the same point in time, from whatever zone.
     fn eq(&self, other: &Self) -> bool {
         (self.seconds, self.nanoseconds) == (other.seconds, other.nanoseconds)
     }

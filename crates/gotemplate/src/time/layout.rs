@@ -38,10 +38,10 @@ pub(super) enum Element {
     },
 }
 
-/// How an offset from UTC is written.
+/// The notation of an offset from UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetStyle {
-    /// Whether UTC is `Z`.
+    /// True if UTC is `Z`.
     pub(super) z: bool,
     pub(super) colons: bool,
     pub(super) minutes: bool,

@@ -48,13 +48,13 @@ fn cannot_parse(text: &[u8], layout: &[u8], at: &[u8], element: &[u8]) -> String
     )
 }
 
-/// What is wrong with the text for an element.
+/// The error in the text of a layout element.
 enum Fault {
     Bad,
     Range(&'static str),
 }
 
-/// What has been read.
+/// The parsed fields.
 #[derive(Default)]
 struct Fields {
     year: i64,
@@ -299,7 +299,7 @@ fn nanoseconds(digits: &[u8]) -> u32 {
     (0..9).fold(0, |number, place| number * 10 + digits.get(place).map_or(0, |digit| u32::from(digit - b'0')))
 }
 
-/// How long the abbreviation of a zone at the beginning of `text` is.
+/// Returns how long the abbreviation of a zone at the beginning of `text` is.
 fn abbreviation_length(text: &[u8]) -> Option<usize> {
     if text.len() < 3 {
         return None;
@@ -322,7 +322,7 @@ fn abbreviation_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// How long a sign and a number of hours are, 0 if they are none.
+/// Returns how long a sign and a number of hours are, 0 if they are none.
 fn signed_hours_length(text: &[u8]) -> usize {
     let Some((b'+' | b'-', digits)) = text.split_first() else { return 0 };
     match leading_digits(digits) {

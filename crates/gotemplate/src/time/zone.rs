@@ -5,7 +5,7 @@ use std::rc::Rc;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-/// How many changes of offset around a point in time are looked at for an abbreviation.
+/// Maximum number of changes of offset around a point in time that are looked at for an abbreviation.
 const CHANGES: usize = 4;
 
 /// A `*time.Location`.
@@ -21,7 +21,7 @@ pub enum Zone {
     Fixed(Rc<str>, i32),
 }
 
-/// What a zone has at some point in time.
+/// The offset of a zone at some point in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Offset {
     pub(super) seconds: i32,
@@ -57,7 +57,7 @@ impl Zone {
         }
     }
 
-    /// What holds so many seconds after 1970.
+    /// Returns what holds so many seconds after 1970.
     pub(super) fn at(&self, seconds: i64) -> Offset {
         match self {
             Self::Utc => Offset { seconds: 0, abbreviation: "UTC".into(), daylight_saving: false },

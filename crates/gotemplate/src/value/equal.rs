@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::{List, Map, Value};
 
-/// How many pairs of containers are compared before it pays to remember them.
+/// Maximum number of pairs of containers that are compared before it pays to remember them.
 const UNREMEMBERED: usize = 256;
 
 pub(super) fn deep_equal(first: &Value, second: &Value) -> bool {

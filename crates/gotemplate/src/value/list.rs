@@ -47,19 +47,19 @@ impl List {
         &self.0.ty
     }
 
-    /// Whether this is a nil slice.
+    /// Returns true if this is a nil slice.
     #[must_use]
     pub fn is_nil(&self) -> bool {
         self.0.is_nil
     }
 
-    /// How many items there are.
+    /// Returns how many items there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.items.borrow().len()
     }
 
-    /// Whether there is no item.
+    /// Returns true if there is no item.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -89,7 +89,7 @@ impl List {
         drop(old);
     }
 
-    /// Whether both are one and the same list.
+    /// Returns true if both are one and the same list.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)

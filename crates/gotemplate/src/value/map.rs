@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::release::release;
 use super::{Str, Type, Value};
 
-/// What a map holds, in the order of the keys' bytes.
+/// The entries of a map, ordered by the bytes of their keys.
 pub type Entries = BTreeMap<Str, Value>;
 
 /// A map. Clones are the same map.
@@ -45,19 +45,19 @@ impl Map {
         &self.0.ty
     }
 
-    /// Whether this is a nil map. The caller of [`insert`](Self::insert) refuses it as Go does.
+    /// Returns true if this is a nil map. The caller of [`insert`](Self::insert) refuses it as Go does.
     #[must_use]
     pub fn is_nil(&self) -> bool {
         self.0.is_nil
     }
 
-    /// How many entries there are.
+    /// Returns how many entries there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.entries.borrow().len()
     }
 
-    /// Whether there is no entry.
+    /// Returns true if there is no entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -69,7 +69,7 @@ impl Map {
         self.0.entries.borrow().get(key.as_ref()).cloned()
     }
 
-    /// Whether there is an entry for `key`.
+    /// Returns true if there is an entry for `key`.
     #[must_use]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
         self.0.entries.borrow().contains_key(key.as_ref())
@@ -98,7 +98,7 @@ impl Map {
         self.0.entries.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// Whether both are one and the same map.
+    /// Returns true if both are one and the same map.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)

@@ -29,7 +29,7 @@ pub trait Object: Any + fmt::Debug {
         None
     }
 
-    /// What its `String` or `Error` method returns, if it has one: printing prints this.
+    /// Returns what its `String` or `Error` method returns, if it has one: printing prints this.
     fn text(&self) -> Option<Str> {
         None
     }
@@ -46,7 +46,7 @@ pub trait Object: Any + fmt::Debug {
         None
     }
 
-    /// What JSON and YAML are written of in its place, if its type has a say in that.
+    /// Returns what JSON and YAML are written of in its place, if its type has a say in that.
     fn marshalled(&self) -> Option<Value> {
         None
     }
@@ -57,7 +57,7 @@ pub trait Object: Any + fmt::Debug {
         None
     }
 
-    /// What a function is given in its place, if Go's copy of it is another thing: a struct whose `String` method is
+    /// Returns what a function is given in its place, if Go's copy of it is another thing: a struct whose `String` method is
     /// for pointers prints itself only where it is stored.
     fn passed(&self) -> Option<Value> {
         None
@@ -68,7 +68,7 @@ pub trait Object: Any + fmt::Debug {
         Vec::new()
     }
 
-    /// Whether this is a nil pointer.
+    /// Returns true if this is a nil pointer.
     fn is_nil(&self) -> bool {
         false
     }

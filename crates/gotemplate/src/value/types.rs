@@ -71,7 +71,7 @@ impl Type {
         }
     }
 
-    /// What a slice or map holds, `Any` for other types.
+    /// Returns what a slice or map holds, `Any` for other types.
     #[must_use]
     pub fn element(&self) -> Self {
         match self.underlying() {
@@ -80,7 +80,7 @@ impl Type {
         }
     }
 
-    /// Whether Go assigns a value of this type to a variable of type `to`.
+    /// Returns true if Go assigns a value of this type to a variable of type `to`.
     #[must_use]
     pub fn assignable_to(&self, to: &Self) -> bool {
         match to {
@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// Whether nil is a value of this type.
+    /// Returns true if nil is a value of this type.
     #[must_use]
     pub fn can_be_nil(&self) -> bool {
         matches!(self, Self::Reflect)
@@ -121,7 +121,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// What Go's reflection calls a kind, as `kindOf` prints it.
+/// The kinds of Go's reflection, as `kindOf` prints them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Invalid,

@@ -124,7 +124,7 @@ const DEFAULTS: &[Default] = &[
     of(&["PriorityClass"], &["preemptionPolicy"], "PreemptLowerPriority"),
 ];
 
-/// Whether a field of one side says what the other side, which lacks it, means.
+/// Returns true if a field of one side says what the other side, which lacks it, means.
 pub(super) fn is_default(kind: &str, path: &Path, value: &Node, other: &Node) -> bool {
     let Some(key) = path.last_key() else { return false };
     if CONTAINERS.iter().any(|list| path.ends_with(&[list, "*", "*"])) {

@@ -19,16 +19,16 @@ use crate::objects::{is_null, text_of};
 /// Lists known by keys whose order matters all the same: these run one after the other.
 const ORDERED: &[&str] = &["initContainers"];
 
-/// Where items have their names if the type says nothing.
+/// The default keys of list items if the type does not define any.
 const NAMES: &[&[&str]] = &[&["name"], &["metadata.name"]];
 
-/// How items are known, and whether their order means nothing.
+/// The keys of list items, and whether order matters.
 struct Keys<'k> {
     keys: &'k [&'k str],
     any_order: bool,
 }
 
-/// What a port is for if it does not say so.
+/// The default protocol of a port.
 const DEFAULT_PROTOCOL: &str = "TCP";
 
 impl Walk<'_> {
@@ -172,7 +172,7 @@ fn in_order(mut shown: Vec<Option<Node>>, matched: &[Option<usize>], is_kept: &[
     ordered
 }
 
-/// What tells the items of a list apart; `None` where the keys do not.
+/// Returns what tells the items of a list apart; `None` where the keys do not.
 fn identities(items: &[Node], keys: &[&str]) -> Option<Vec<Vec<String>>> {
     let identities: Vec<Vec<String>> =
         items.iter().map(|item| identity(item, keys)).collect::<Option<_>>()?;

@@ -22,7 +22,7 @@ pub(crate) use path::{Path, Segment};
 pub(crate) use quantity::Quantity;
 pub(crate) use shape::{Definitions, Shape};
 
-/// What two trees have come to.
+/// The result of comparing two trees.
 #[derive(Default)]
 pub(crate) struct Compared {
     pub(crate) changes: Vec<Change>,
@@ -50,8 +50,8 @@ pub(crate) struct Change {
     pub(crate) new: Option<Node>,
 }
 
-/// What is nested deeper is compared as a whole: manifests stay below 60, and a walk needs more of the stack for a level
-/// than reading does.
+/// Maximum nesting that is compared field by field; deeper values are compared as a whole. Manifests stay below 60,
+/// and the walk needs more stack per level than reading.
 const MAX_DEPTH: usize = 120;
 
 /// Compares two trees of objects of a kind.

@@ -1,4 +1,4 @@
-//! What changes with every release of a chart and says nothing: counted, and not shown.
+//! Changes that occur with every release of a chart and mean nothing: counted, not shown.
 //!
 //! In places that nobody may change even noise matters: there it makes the API server refuse the object.
 
@@ -7,10 +7,10 @@ use super::path::Path;
 /// Labels and annotations that are noise.
 const NOISE: &[&str] = &["helm.sh/chart", "app.kubernetes.io/version"];
 
-/// What annotations begin with that make a workload restart when its configuration changes.
+/// Prefix of annotations that restart a workload when its configuration changes.
 const CHECKSUM: &str = "checksum/";
 
-/// Whether a field says nothing.
+/// Returns true if a field says nothing.
 pub(super) fn is_noise(kind: &str, path: &Path) -> bool {
     let Some(key) = path.last_key() else { return false };
     // What a controller fills in.
@@ -22,7 +22,7 @@ pub(super) fn is_noise(kind: &str, path: &Path) -> bool {
     is_noise && !is_immutable(kind, path)
 }
 
-/// Whether a field is the labels or annotations of something, or holds them: there may be nothing but noise in it.
+/// Returns true if a field is the labels or annotations of something, or holds them: there may be nothing but noise in it.
 pub(super) fn may_be_noise(path: &Path) -> bool {
     path.ends_with(&["metadata"])
         || path.ends_with(&["metadata", "labels"])

@@ -35,18 +35,18 @@ impl Path {
         self.0.last().and_then(Segment::key)
     }
 
-    /// Whether the path begins with these keys; `*` is any key or item.
+    /// Returns true if the path begins with these keys; `*` is any key or item.
     pub(crate) fn starts_with(&self, keys: &[&str]) -> bool {
         self.0.len() >= keys.len() && self.0.iter().zip(keys).all(|(segment, key)| segment.is(key))
     }
 
-    /// Whether the path ends with these keys.
+    /// Returns true if the path ends with these keys.
     pub(crate) fn ends_with(&self, keys: &[&str]) -> bool {
         let Some(at) = self.0.len().checked_sub(keys.len()) else { return false };
         self.0[at..].iter().zip(keys).all(|(segment, key)| segment.is(key))
     }
 
-    /// Whether one of the keys is on the path.
+    /// Returns true if one of the keys is on the path.
     pub(crate) fn passes(&self, key: &str) -> bool {
         self.0.iter().any(|segment| segment.key() == Some(key))
     }
@@ -95,7 +95,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// What an item is known by: `name=web`.
+/// Returns what an item is known by: `name=web`.
 pub(crate) fn label(keys: &[&str], values: &[String]) -> String {
     let mut label = String::new();
     for (key, value) in keys.iter().zip(values).filter(|(_, value)| !value.is_empty()) {

@@ -32,7 +32,7 @@ const FIELDS: &[&[&str]] = &[
 /// Fields that take a number also as text.
 const INT_OR_STRING: &[&str] = &["targetPort", "port", "maxSurge", "maxUnavailable", "minAvailable"];
 
-/// Whether a field of an object of a kind holds a quantity.
+/// Returns true if a field of an object of a kind holds a quantity.
 pub(super) fn is_quantity(kind: &str, path: &Path) -> bool {
     let is_below = |key: &&str| path.ends_with(&[key, "*"]);
     AMOUNTS.iter().any(is_below)

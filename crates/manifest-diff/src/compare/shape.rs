@@ -1,4 +1,4 @@
-//! What is known of the types of fields: by which keys the items of a list are told apart.
+//! The known types of fields, with the keys of their list items.
 //!
 //! In: Kubernetes' own types, as the kustomize crate has them, and the CRDs among the objects. Out: a shape that goes
 //! along with a walk. A mapping of unknown type that has containers is taken for a pod's.
@@ -9,7 +9,7 @@ use argocd::objects::Object;
 use kustomize::KubernetesType;
 use yamltree::Node;
 
-/// What is known of a field.
+/// The known type of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape<'d> {
     Builtin(KubernetesType),

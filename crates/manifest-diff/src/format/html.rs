@@ -29,7 +29,7 @@ const SCRIPT: &str = include_str!("html/page.js");
 /// A group of more findings than this is folded.
 const OPEN_FINDINGS: usize = 12;
 
-/// How many fields of an object are named above its diff.
+/// Maximum number of fields of an object that are named above its diff.
 const NAMED_FIELDS: usize = 6;
 
 fn write(review: &Review, options: &FormatOptions) -> String {
@@ -54,7 +54,7 @@ fn write(review: &Review, options: &FormatOptions) -> String {
     tera.render("page.html", &context).expect("a test renders the page")
 }
 
-/// What a policy knows a script by.
+/// Returns what a policy knows a script by.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }

@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
     write,
 };
 
-/// What GitHub takes in a comment.
+/// Maximum length of a GitHub comment.
 const LIMIT: usize = 65_536;
 
 /// Titles, commands and addresses are no longer than this.
@@ -143,7 +143,7 @@ struct Diffs<'r> {
     blocks: Vec<Block>,
 }
 
-/// What is shown of one object.
+/// The shown part of one object.
 struct Block {
     /// The number of its target.
     target: usize,
@@ -155,7 +155,7 @@ struct Block {
     lines: usize,
 }
 
-/// How much of a block is shown.
+/// Part of a block is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Nothing,
@@ -163,7 +163,7 @@ enum Shown {
     Diff,
 }
 
-/// What is left out.
+/// The omitted parts.
 #[derive(Default)]
 struct Omitted {
     objects: usize,
@@ -297,7 +297,7 @@ fn block(target: usize, object: &ObjectReview) -> Block {
     Block { target, len: len(&text), text, short_len: len(&short), short, lines }
 }
 
-/// What is not in the comment, and where it is.
+/// Returns the closing note: what the comment omits, and where to find it.
 fn closing(omitted: &Omitted, options: &FormatOptions) -> String {
     if omitted.objects == 0 {
         return String::new();
@@ -312,7 +312,7 @@ fn closing(omitted: &Omitted, options: &FormatOptions) -> String {
     format!("\n_{objects} with {lines} did not fit here; {place}._\n")
 }
 
-/// How much of a limit a text takes: forges count as JavaScript does.
+/// Returns how much of a limit a text takes: forges count as JavaScript does.
 fn len(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -357,7 +357,7 @@ fn cell(text: &str) -> String {
     code(&shortened(text, MAX_WORDS)).replace('|', "\\|")
 }
 
-/// Where the whole report is: a link if it is an address of the web that can stand in one.
+/// Returns where the whole report is: a link if it is an address of the web that can stand in one.
 fn link(report: &str) -> String {
     let is_address = (report.starts_with("https://") || report.starts_with("http://"))
         && report.chars().all(|character| character.is_ascii_graphic() && !"<>|\\`\"".contains(character));

@@ -15,14 +15,14 @@ use std::fmt;
 
 use crate::model::Review;
 
-/// How a review is written.
+/// A format of reviews.
 #[derive(Clone, Copy)]
 pub struct Format {
     /// The name by which it is asked for.
     pub name: &'static str,
-    /// What it is for.
+    /// The description.
     pub about: &'static str,
-    /// What a file's name ends with.
+    /// The file extension.
     pub extension: &'static str,
     /// Writes it.
     pub write: fn(&Review, &FormatOptions) -> String,
@@ -41,18 +41,18 @@ pub const FORMATS: &[Format] = &[
     ci::JUNIT,
 ];
 
-/// What a report needs to know.
+/// The options of a report.
 #[derive(Clone, Debug, Default)]
 pub struct FormatOptions {
-    /// Whether a terminal shows colours.
+    /// True if a terminal shows colours.
     pub color: bool,
-    /// How many characters a comment may have; 65,536 where nothing else is said.
+    /// Number of characters a comment may have; 65,536 where nothing else is said.
     pub limit: Option<usize>,
-    /// What the report is about: a title, such as the two revisions.
+    /// The title of the report, such as the two revisions.
     pub title: Option<String>,
-    /// Where the whole report is: an address or a path.
+    /// The URL or path of the full report.
     pub full_report: Option<String>,
-    /// How to get the same report by hand.
+    /// The command that creates the same report.
     pub command: Option<String>,
 }
 

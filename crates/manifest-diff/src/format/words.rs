@@ -1,4 +1,4 @@
-//! What formats say alike.
+//! Texts that several formats share.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ pub(super) fn number(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// What a change does, in a few phrases.
+/// Returns what a change does, in a few phrases.
 pub(super) fn headline(review: &Review) -> Vec<String> {
     let Summary { targets, objects, hidden, .. } = &review.summary;
     let (one, many) = noun(review);
@@ -47,7 +47,7 @@ fn counts(counted: &[(usize, &str)], one: &str, many: &str) -> Option<String> {
     (!phrase.is_empty()).then_some(phrase)
 }
 
-/// What is hidden, in a phrase.
+/// Returns what is hidden, in a phrase.
 pub(super) fn hidden(hidden: Hidden) -> Option<String> {
     let Hidden { noise, ignored, reordered } = hidden;
     let kinds = [(noise, "noise"), (ignored, "ignored"), (reordered, "order of lists")];
@@ -57,7 +57,7 @@ pub(super) fn hidden(hidden: Hidden) -> Option<String> {
     (all > 0).then(|| format!("{} hidden ({})", number(all, "difference", "differences"), parts.join(", ")))
 }
 
-/// What the targets are called.
+/// Returns what the targets are called.
 fn noun(review: &Review) -> (&'static str, &'static str) {
     use crate::model::TargetKind::{Application, Chart, FluxKustomization, HelmRelease, Kustomization};
     let Some(kind) = review.targets.first().map(|target| target.kind) else { return ("target", "targets") };
@@ -74,7 +74,7 @@ fn noun(review: &Review) -> (&'static str, &'static str) {
     }
 }
 
-/// What became of an object, in a phrase.
+/// Returns what became of an object, in a phrase.
 pub(super) fn object_status(object: &ObjectReview) -> String {
     let mut phrase = object.status.as_str().to_owned();
     if let Some(was) = &object.was {
@@ -94,7 +94,7 @@ pub(super) fn object_status(object: &ObjectReview) -> String {
     phrase
 }
 
-/// What became of a target, in a phrase.
+/// Returns what became of a target, in a phrase.
 pub(super) fn target_status(target: &TargetReview) -> String {
     let mut phrase = target.status.as_str().to_owned();
     if let Some(was) = &target.was {
@@ -103,7 +103,7 @@ pub(super) fn target_status(target: &TargetReview) -> String {
     phrase
 }
 
-/// Whether a report has something to say of a target.
+/// Returns true if a report has something to say of a target.
 pub(super) fn is_told(target: &TargetReview) -> bool {
     target.status != TargetStatus::Unchanged || target.warnings.iter().any(|warning| warning.is_new)
 }

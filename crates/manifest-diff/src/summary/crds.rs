@@ -7,7 +7,7 @@ use yamltree::Node;
 use super::Difference;
 use crate::model::{Level, Rule, Summary};
 
-/// How many narrowings of one schema are told one by one.
+/// Maximum number of narrowings of one schema that are told one by one.
 const MAX_TOLD: usize = 20;
 
 /// Limits that narrow a value when they grow, and when they shrink.
@@ -72,7 +72,7 @@ fn is(node: &Node, field: &str) -> bool {
     node.get(field).and_then(Node::text) == Some("true")
 }
 
-/// What a schema no longer takes, by path.
+/// Values that a schema no longer accepts, by path.
 struct Narrowed {
     path: String,
     told: Vec<(String, String)>,

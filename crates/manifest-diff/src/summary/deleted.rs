@@ -89,7 +89,7 @@ pub(super) fn look_at_target(target: &TargetReview, apply: &ApplyOptions, summar
     summary.findings.push(of_target(rule, level, target.to_string(), message));
 }
 
-/// Whether an object only has a name with another hash of its content.
+/// Returns true if an object only has a name with another hash of its content.
 fn is_regenerated(difference: &Difference<'_>) -> bool {
     difference.was.is_some_and(|was| {
         let name = without_hash(&was.id.name);

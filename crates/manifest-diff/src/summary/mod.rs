@@ -1,4 +1,4 @@
-//! What matters of a change: each file looks at one thing in the difference of one object.
+//! The summary of a change: each file checks one aspect of an object's difference.
 
 mod crds;
 mod deleted;
@@ -19,7 +19,7 @@ use crate::model::{
     FileLocation, Finding, Level, Moved, ObjectId, ObjectStatus, Rule, Summary, TargetReview, TargetStatus,
 };
 
-/// What is looked at, in order.
+/// The checks, in order.
 const LOOKS: &[fn(&Difference<'_>, &mut Summary)] = &[
     images::look,
     replicas::look,
@@ -44,14 +44,14 @@ pub(crate) struct Difference<'d> {
     pub(crate) changes: &'d [Change],
     /// The object after, if its places are in files.
     pub(crate) object: Option<&'d Object>,
-    /// Where the target is defined.
+    /// The location of the target's definition.
     pub(crate) origin: Option<&'d Location>,
     /// The target that has the object of before after the change.
     pub(crate) owner: Option<&'d Target>,
 }
 
 impl Difference<'_> {
-    /// Whether the cluster sees one object before and after.
+    /// Returns true if the cluster sees one object before and after.
     fn is_one_object(&self) -> bool {
         self.base.is_some() && self.head.is_some() && !self.was.is_some_and(|was| was.is_renamed)
     }

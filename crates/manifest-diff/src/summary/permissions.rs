@@ -17,8 +17,8 @@ const GRAVE_VERBS: &[&str] = &["*", "escalate", "bind", "impersonate"];
 const GRAVE_RESOURCES: &[&str] =
     &["*", "secrets", "pods/exec", "pods/attach", "nodes/proxy", "serviceaccounts/token"];
 
-/// What is allowed: a verb on a resource of a group, of which perhaps only some by name. Addresses that are no resources
-/// stand under a group that no resource has.
+/// A permission: a verb on a resource of a group, possibly limited to names. Non-resource URLs use a group that no
+/// resource has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Permission {
     group: String,
@@ -110,7 +110,7 @@ fn permissions(role: Option<&Node>) -> Option<BTreeSet<Permission>> {
     Some(permissions)
 }
 
-/// Whether a permission is among others, also by a `*` or because it was not limited to names.
+/// Returns true if a permission is among others, also by a `*` or because it was not limited to names.
 fn is_covered(permission: &Permission, others: &BTreeSet<Permission>) -> bool {
     let Permission { group, resource, names, verb } = permission;
     let of = |own: &str| if own == "*" { vec!["*".to_owned()] } else { vec![own.to_owned(), "*".to_owned()] };

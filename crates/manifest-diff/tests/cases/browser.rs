@@ -16,14 +16,14 @@ pub(crate) struct Browser {
     answers: BufReader<File>,
     session: Value,
     last: u64,
-    /// What the page has written to its console, and what has gone wrong in it.
+    /// The console messages and errors of the page.
     pub(crate) complaints: Vec<String>,
     _folder: tempfile::TempDir,
 }
 
 impl Browser {
     /// # Panics
-    /// Where there is no Chromium; `.ci/run` installs it.
+    /// If there is no Chromium; `.ci/run` installs it.
     pub(crate) fn open(file: &Path) -> Self {
         assert!(Path::new(PROGRAM).exists(), "{PROGRAM} is missing: install the package chromium");
         let folder = tempfile::tempdir().expect("a folder");
@@ -86,7 +86,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// What is to be seen, as a PNG in base64.
+    /// Returns what is to be seen, as a PNG in base64.
     pub(crate) fn screenshot(&mut self) -> String {
         let picture = self.call("Page.captureScreenshot", &json!({"format": "png"}));
         picture["data"].as_str().unwrap_or_default().to_owned()

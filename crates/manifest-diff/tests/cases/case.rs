@@ -19,7 +19,7 @@ use yamltree::{Location, Source, Span};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
-    /// What the case shows.
+    /// The purpose of the case.
     #[serde(rename = "why")]
     _why: String,
     #[serde(default)]
@@ -28,7 +28,7 @@ pub(crate) struct Case {
     title: Option<String>,
     full_report: Option<String>,
     command: Option<String>,
-    /// What is known of targets, by the names of their files.
+    /// The settings of targets, by the names of their files.
     #[serde(default)]
     target: BTreeMap<String, Known>,
     /// Texts that stand in Secrets, and in no report.

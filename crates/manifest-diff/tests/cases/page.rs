@@ -17,7 +17,7 @@ use yamltree::Source;
 use crate::browser::Browser;
 use crate::case::Case;
 
-/// Where the last target begins.
+/// JavaScript expression for the top of the last target.
 const LAST: &str = "[...document.querySelectorAll('.target')].at(-1).offsetTop - 80";
 
 pub(crate) fn trials(cases: &Path) -> Vec<Trial> {

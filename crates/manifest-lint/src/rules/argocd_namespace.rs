@@ -95,13 +95,13 @@ fn permitted<'s>(index: &Index<'s>, name: &str, targets: &[usize]) -> Option<Fin
     )
 }
 
-/// Whether an Application goes to the cluster that Argo CD runs in.
+/// Returns true if an Application goes to the cluster that Argo CD runs in.
 fn is_own_cluster(deployment: &Deployment) -> bool {
     deployment.cluster.name == IN_CLUSTER_NAME
         || deployment.cluster.server.trim_end_matches('/') == IN_CLUSTER_SERVER
 }
 
-/// Whether a target is Argo CD.
+/// Returns true if a target is Argo CD.
 fn is_argocd(target: &Target) -> bool {
     target.objects.iter().any(|object| {
         object.group() == "apps" && object.label("app.kubernetes.io/part-of").is_some_and(|of| of == "argocd")

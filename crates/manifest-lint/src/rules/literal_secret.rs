@@ -25,7 +25,7 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// What keys of confidential values have in them, without dashes, dots and underscores.
+/// Parts of the keys of confidential values, without dashes, dots and underscores.
 const CONFIDENTIAL: &[&str] = &[
     "password",
     "passwd",
@@ -45,7 +45,7 @@ const CONFIDENTIAL: &[&str] = &[
     "tlskey",
 ];
 
-/// What keys of values that anyone may see end with, without dashes, dots and underscores.
+/// Suffixes of the keys of public values, without dashes, dots and underscores.
 const PUBLIC: &[&str] = &[
     "cacrt",
     "tlscrt",
@@ -62,7 +62,7 @@ const PUBLIC: &[&str] = &[
     "id",
 ];
 
-/// What values have in them that are none yet: a person or a plugin is to fill them in.
+/// Parts of placeholder values that a person or a plugin fills in.
 const PLACEHOLDERS: &[&str] = &[
     "${",
     "$(",
@@ -91,7 +91,7 @@ const PLACEHOLDERS: &[&str] = &[
     "unused",
 ];
 
-/// What only confidential values have in them.
+/// Parts that only confidential values contain.
 const SIGNS: &[&str] = &["PRIVATE KEY-----", "ghp_", "github_pat_", "glpat-", "xoxb-", "AKIA"];
 
 /// A value that is this long is no longer looked through for placeholders: it is a file.
@@ -194,7 +194,7 @@ fn plain(key: &str) -> String {
     key.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// Whether a text is an address with a password.
+/// Returns true if a text is an address with a password.
 fn has_password(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\n', ' ']).next().unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) const CHECK: Check = Check {
     run,
 };
 
-/// What Kubernetes makes itself, and what distributions and meshes put into every namespace.
+/// Objects that Kubernetes creates itself, and that distributions and meshes add to every namespace.
 const ALWAYS_THERE: &[(&str, &str)] = &[
     (CONFIG_MAP, "extension-apiserver-authentication"),
     (CONFIG_MAP, "istio-ca-root-cert"),
@@ -83,7 +83,7 @@ fn is_there(index: &Index<'_>, target: &Target, object: &Object, kind: &'static 
         || matches!(kind, SECRET | CONFIG_MAP) && index.mentions(cluster, kind, name)
 }
 
-/// What an object's pod needs to start.
+/// Returns what an object's pod needs to start.
 fn of_pod(object: &Object) -> Vec<Reference<'_>> {
     let Some((spec, path)) = pods::spec(object) else { return Vec::new() };
     let mut found = Vec::new();
@@ -179,7 +179,7 @@ fn nearest<'s>(target: &'s Target, kind: &str, name: &str) -> Option<&'s str> {
     of_kind.map(Object::name).filter(|known| is_near(known, name)).min()
 }
 
-/// Whether two names differ by one letter that is another, missing or exchanged with the next.
+/// Returns true if two names differ by one letter that is another, missing or exchanged with the next.
 fn is_near(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let prefix = left.iter().zip(right).take_while(|(one, other)| one == other).count();

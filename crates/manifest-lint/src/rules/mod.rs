@@ -27,14 +27,14 @@ use crate::index::Index;
 pub struct Check {
     /// Its code, its name and what it is about.
     pub rule: &'static Rule,
-    /// What to do about what it finds.
+    /// How to fix a finding.
     pub fix: &'static str,
     /// Finds it.
     pub(crate) run: for<'s> fn(&Index<'s>, &mut Vec<FindingBuilder<'s>>),
 }
 
 impl Check {
-    /// Whether a code or a name is the rule's.
+    /// Returns true if a code or a name is the rule's.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         self.rule.code.eq_ignore_ascii_case(name) || self.rule.name == name
@@ -59,7 +59,7 @@ pub const RULES: &[Check] = &[
     UNUSED_SUPPRESSION,
 ];
 
-/// What is suppressed and is not there: found when all others have been.
+/// The check for suppressions without effect; it runs after all others.
 pub(crate) const UNUSED_SUPPRESSION: Check = Check {
     rule: &Rule {
         code: "LINT014",

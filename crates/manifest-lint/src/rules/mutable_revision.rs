@@ -1,7 +1,8 @@
 //! Applications of production that follow a branch.
 //!
-//! What is for production, its project's name says; see `Options::PRODUCTION`. `HEAD` is a warning; a branch, as far as
-//! its name shows it, and a range of chart versions are notes. Left alone: what a hydrator promotes.
+//! A mutable revision in production. The name of the project tells whether it is for production; see
+//! `Options::PRODUCTION`. `HEAD` is a warning; a branch, as far as its name shows it, and a range of chart versions
+//! are notes. Ignored: what a hydrator promotes.
 
 use findings::{Rule, Severity};
 

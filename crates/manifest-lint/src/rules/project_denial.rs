@@ -1,4 +1,4 @@
-//! What projects do not permit their Applications.
+//! Violations of projects by their Applications.
 
 use argocd::project::{self, Projects};
 use diagnostic::Error;

@@ -1,6 +1,6 @@
 //! Versions of kinds that the cluster does not serve any more.
 //!
-//! What has gone since 1.32 the schemas of Kubernetes say, what went before the table here
+//! APIs that were removed. Since 1.32 the schemas of Kubernetes define them, before that the table here
 //! (<https://kubernetes.io/docs/reference/using-api/deprecation-guide/>).
 
 use std::collections::HashMap;
@@ -105,7 +105,7 @@ const ENDS: &[(&str, &[&str], u32, u32, &str)] = &[
     ),
 ];
 
-/// How it ends with a version of a kind.
+/// The end of a version of a kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// It is served, but will not be from a minor version on.
@@ -152,7 +152,7 @@ impl Versions {
         })
     }
 
-    /// How it ends with an object's version of its kind.
+    /// Returns how it ends with an object's version of its kind.
     pub(super) fn end(&mut self, minor: u32, object: &Object) -> Option<End> {
         let is_it = |(version, kinds, ..): &&(&str, &[&str], u32, u32, &str)| {
             *version == object.api_version() && kinds.contains(&object.kind())

@@ -64,7 +64,7 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     }
 }
 
-/// What an object scales.
+/// Returns what an object scales.
 fn scaled_by(object: &Object) -> Option<Scaled<'_>> {
     let (path, api_version, kind) = match (object.group(), object.kind()) {
         ("autoscaling", "HorizontalPodAutoscaler") => ("scaleTargetRef", "", ""),
@@ -88,7 +88,7 @@ fn scaled_by(object: &Object) -> Option<Scaled<'_>> {
     Some((group, kind, object.namespace(), text("name")))
 }
 
-/// What an Application does with the replicas of a workload.
+/// The handling of a workload's replicas by an Application.
 enum Ignored {
     /// It compares them.
     Not,
@@ -108,7 +108,7 @@ fn standing(deployment: &Deployment, object: &Object) -> Ignored {
     if is_kept { Ignored::Kept } else { Ignored::Written }
 }
 
-/// What is left of an object's replicas in a comparison says it; what only jq or a cluster knows is believed.
+/// Returns what is left of an object's replicas in a comparison says it; what only jq or a cluster knows is believed.
 fn ignores_replicas(deployment: &Deployment, object: &Object) -> bool {
     let not_done = deployment.ignored.not_done(object);
     // Expressions begin with a dot, managers of fields do not.

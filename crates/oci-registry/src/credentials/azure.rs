@@ -13,13 +13,13 @@ use super::{Credential, missing, moment};
 use crate::error::Result;
 use crate::secret::Secret;
 
-/// What tokens are asked for, whatever cloud of Microsoft's it is.
+/// The audience of tokens in all Microsoft clouds.
 const AUDIENCE: &str = "https://containerregistry.azure.net";
 
-/// What the hosts of registries end with.
+/// Suffixes of registry hosts.
 const SUFFIXES: [&str; 4] = [".azurecr.io", ".azurecr.cn", ".azurecr.us", ".azurecr.de"];
 
-/// What the webhook of workload identity sets.
+/// Variables that the workload identity webhook sets.
 const WORKLOAD: [&str; 3] = ["AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_FEDERATED_TOKEN_FILE"];
 
 const PUBLIC_AUTHORITY: &str = "https://login.microsoftonline.com/";

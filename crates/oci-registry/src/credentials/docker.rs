@@ -48,7 +48,7 @@ enum Place {
     PullSecret { name: String, kind: PullSecretKind, content: Secret<Vec<u8>> },
 }
 
-/// How a pull secret is written.
+/// The format of a pull secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PullSecretKind {
     /// As Docker's `config.json`: `kubernetes.io/dockerconfigjson`.
@@ -80,7 +80,7 @@ struct Entry {
     registrytoken: Option<String>,
 }
 
-/// What a helper answers.
+/// The answer of a helper.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Answer {
@@ -95,14 +95,14 @@ impl DockerConfig {
         Self { place: Place::File(path), helped: Memo::default() }
     }
 
-    /// What is in a pull secret, under a name for messages. Helpers that it names are not asked.
+    /// Returns what is in a pull secret, under a name for messages. Helpers that it names are not asked.
     #[must_use]
     pub fn pull_secret(name: &str, kind: PullSecretKind, content: Vec<u8>) -> Self {
         let place = Place::PullSecret { name: name.to_owned(), kind, content: Secret::new(content) };
         Self { place, helped: Memo::default() }
     }
 
-    /// Where Docker has it, by what its variables say.
+    /// Returns where Docker has it, by what its variables say.
     #[must_use]
     pub fn default_path(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -42,7 +42,7 @@ pub(super) struct Gcp {
     session: Session,
 }
 
-/// What a file with credentials holds.
+/// A file with credentials.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum File {
@@ -69,7 +69,7 @@ struct Impersonation {
     token_lifetime_seconds: Option<u32>,
 }
 
-/// Where the word of who vouches is.
+/// The source of the subject token.
 #[derive(Deserialize)]
 struct CredentialFile {
     file: Option<String>,

@@ -9,7 +9,7 @@ use super::{Credential, CredentialSource};
 use crate::error::Result;
 use crate::reference::normal_host;
 
-/// How well a name fits; the greater, the better.
+/// The specificity of a match; greater is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fit {
     /// Its path ends where a part of the repository's name does. The kubelet takes others as well, so that these are
@@ -51,7 +51,7 @@ pub(super) fn best_first(mut fitting: Vec<(Fit, Credential)>) -> Vec<Credential>
     all
 }
 
-/// How well a name fits a repository; nothing where it does not. Docker's Hub is known by all its names.
+/// Returns how well a name fits a repository; nothing where it does not. Docker's Hub is known by all its names.
 pub(super) fn fit(key: &str, registry: &str, repository: &str) -> Option<Fit> {
     let (host, path) = parts(key);
     let is_exact = is_host(host, registry);
@@ -63,7 +63,7 @@ pub(super) fn fit(key: &str, registry: &str, repository: &str) -> Option<Fit> {
     Some(Fit { is_whole, is_exact, path: path.len() })
 }
 
-/// Whether a name is for all of a host.
+/// Returns true if a name is for all of a host.
 pub(super) fn is_for_host(key: &str, registry: &str) -> bool {
     let (host, path) = parts(key);
     path.is_empty() && is_host(host, registry)
@@ -85,7 +85,7 @@ fn is_host(host: &str, registry: &str) -> bool {
     normal_host(host).is_ok_and(|host| host == registry)
 }
 
-/// Whether the parts of a host's name are like those of a pattern; ports must be the same.
+/// Returns true if the parts of a host's name are like those of a pattern; ports must be the same.
 fn matches_host(pattern: &str, registry: &str) -> bool {
     let (pattern, pattern_port) = pattern.rsplit_once(':').unwrap_or((pattern, ""));
     let (host, port) = registry.rsplit_once(':').unwrap_or((registry, ""));
@@ -114,7 +114,7 @@ fn matches(mut pattern: &[u8], mut text: &[u8]) -> bool {
     }
 }
 
-/// What is left behind one part of a pattern and the byte that it is like.
+/// Returns the rest of the pattern part and text after one step.
 fn step<'p, 't>(pattern: &'p [u8], text: &'t [u8]) -> Option<(&'p [u8], &'t [u8])> {
     let ([part, rest @ ..], [byte, text @ ..]) = (pattern, text) else { return None };
     let (is_like, rest) = match part {

@@ -1,4 +1,4 @@
-//! What is kept after somebody logged in: an entry of Docker's configuration, or of the helper that it names.
+//! Stores credentials after a login: an entry of Docker's configuration, or of its helper.
 //!
 //! In: the file, a host, a credential. Out: the file replaced whole, readable by its user only, with all else in it as it
 //! was. It refuses a file that it cannot read. Many may do this at once.
@@ -28,7 +28,7 @@ type Config = BTreeMap<String, Value>;
 /// Keeps a credential for a host in a configuration of Docker's, which is made where there is none.
 ///
 /// # Errors
-/// Where the file cannot be read or written, or its helper fails.
+/// If the file cannot be read or written, or its helper fails.
 pub fn log_in(path: &Path, registry: &str, credential: &Credential) -> Result<()> {
     let registry = normal_host(registry)?;
     let key = if registry == DOCKER_HUB { HUB_KEY } else { registry.as_str() };
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// What Helm 4.3.1 leaves behind for the same commands.
+    /// Expected values: what Helm 4.3.1 leaves behind for the same commands.
     #[test]
     fn the_file_is_as_helm_writes_it() {
         let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What was given is used again until its time is over: to ask may be slow, and it is asked for each of many images.
+//! A cache with expiry: asking may be slow, and happens for each of many images.
 //!
 //! In: a key, the time, and how to ask. Out: what is known, or what asking gives. Of many who want the same at once one
 //! asks, and the others wait for that; that it failed is known for a moment too, so that they do not all try.
@@ -27,7 +27,7 @@ struct Known<T> {
     until: Option<SystemTime>,
 }
 
-/// What asking gave.
+/// A cached answer.
 #[derive(Clone)]
 pub(super) struct Given<T> {
     pub(super) value: T,
@@ -36,7 +36,7 @@ pub(super) struct Given<T> {
 }
 
 impl<T> Given<T> {
-    /// What is used until shortly before it expires.
+    /// Returns what is used until shortly before it expires.
     pub(super) fn expiring(value: T, now: SystemTime, expires: SystemTime) -> Self {
         let left = expires.duration_since(now).unwrap_or_default();
         Self { value, until: Some(expires - MARGIN.min(left / 5)) }
@@ -56,7 +56,7 @@ impl<T> fmt::Debug for Memo<T> {
 }
 
 impl<T: Clone> Memo<T> {
-    /// What is known at a time, or what asking gives.
+    /// Returns what is known at a time, or what asking gives.
     pub(super) fn get(
         &self,
         key: &str,

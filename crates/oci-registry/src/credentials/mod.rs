@@ -1,4 +1,4 @@
-//! Who asks: credentials, and where they are kept.
+//! Credentials, and where they are kept.
 //!
 //! In: a registry's host and a repository on it. Out: what proves who asks, or nothing, which is to ask as anybody. It
 //! refuses to go on where credentials are kept but cannot be had. Nothing here prints a secret.
@@ -35,14 +35,14 @@ const MAX_FILE: u64 = 1 << 20;
 /// For how long what a program gave is used again.
 const LIFETIME: Duration = Duration::from_secs(300);
 
-/// What proves who asks.
+/// A credential.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Credential {
     /// A user and a password, or what stands for one.
     Basic {
-        /// Who.
+        /// The user name.
         user: String,
-        /// What only they know.
+        /// The password.
         password: Secret<String>,
     },
     /// A token that is changed for others (`identitytoken`).
@@ -53,10 +53,10 @@ pub enum Credential {
 
 /// A place where credentials are kept.
 pub trait CredentialSource: fmt::Debug + Send + Sync {
-    /// What there is for a repository, or for a host where the repository's name is empty.
+    /// Returns what there is for a repository, or for a host where the repository's name is empty.
     ///
     /// # Errors
-    /// Where there should be something, and it cannot be had.
+    /// If there should be something, and it cannot be had.
     fn find(&self, registry: &str, repository: &str) -> Result<Option<Credential>>;
 
     /// All that there is for a repository, what fits it best first: where one is refused, the next is tried.
@@ -67,7 +67,7 @@ pub trait CredentialSource: fmt::Debug + Send + Sync {
         Ok(self.find(registry, repository)?.into_iter().collect())
     }
 
-    /// What was given has been refused: a source that keeps what it was told asks again, unless it has since.
+    /// Tells the source that a credential was rejected, so that it is read again unless it was since.
     fn forget(&self, _refused: &Credential) {}
 }
 

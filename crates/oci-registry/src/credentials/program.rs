@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// A token is a few thousand bytes.
 const MAX_OUTPUT: u64 = 1 << 18;
 
-/// What those programs may take that have no timeout of their own; a cloud's may ask two servers.
+/// Time limit of programs without their own; a cloud's may ask two servers.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A program that writes `user:password`.
@@ -81,7 +81,7 @@ impl CredentialSource for CredentialProgram {
     }
 }
 
-/// What a program left behind.
+/// The output of a program.
 pub(super) struct Written {
     pub(super) stdout: Vec<u8>,
     pub(super) succeeded: bool,
@@ -131,7 +131,7 @@ pub(super) fn run(
     )
 }
 
-/// Whether a program that has written all succeeded; nothing where it does not end.
+/// Returns whether a program that has written all succeeded; nothing where it does not end.
 fn wait(child: &mut Child, timeout: Duration) -> Option<bool> {
     const STEP: Duration = Duration::from_millis(5);
     let steps = timeout.as_millis() / STEP.as_millis() + 1;

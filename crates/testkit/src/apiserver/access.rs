@@ -1,11 +1,11 @@
-//! Who may do what: bearer tokens are users, and rules as RBAC has them say what those may do.
+//! Access control: bearer tokens identify users, and RBAC rules define their rights.
 
 use serde_json::Value;
 
 use super::call::{ResourcePath, Verb};
 use super::failure::Failure;
 
-/// What the name of the user is where nobody has to say who they are.
+/// The user name if no authentication is required.
 pub(super) const ADMIN: &str = "system:admin";
 
 const ANONYMOUS: &str = "system:anonymous";
@@ -86,7 +86,7 @@ impl Rule {
 }
 
 impl Requester {
-    /// Who shows a token. Where nobody was admitted, everybody may do everything.
+    /// Returns the user of a token. If no users are defined, everybody is allowed everything.
     pub(super) fn of(users: &[User], authorization: &str) -> Result<Self, Failure> {
         if users.is_empty() {
             return Ok(Self::admin());
@@ -103,7 +103,7 @@ impl Requester {
         Self { name: ADMIN.to_owned(), rules: None }
     }
 
-    /// Whether they may do something; `name` may come from a selector.
+    /// Returns whether they may do something; `name` may come from a selector.
     pub(super) fn check(&self, verb: Verb, path: &ResourcePath, name: &str) -> Result<(), Failure> {
         let Some(rules) = &self.rules else { return Ok(()) };
         if rules.iter().any(|rule| rule.allows(verb, path, name)) {
@@ -124,7 +124,7 @@ impl Requester {
         Err(Failure::forbidden(&path.group, &path.plural, name, &why))
     }
 
-    /// Whether they may see a path that is no resource. All users may discover, and anybody may ask for the version.
+    /// Returns whether they may see a path that is no resource. All users may discover, and anybody may ask for the version.
     pub(super) fn check_path(&self, path: &str) -> Result<(), Failure> {
         if self.name != ANONYMOUS || path == "/version" {
             return Ok(());

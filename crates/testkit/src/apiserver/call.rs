@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::failure::Failure;
 use super::resource::{Resource, Version};
 
-/// What is asked of a resource.
+/// A request for a resource.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) verb: Verb,
@@ -19,7 +19,7 @@ pub(super) struct Call {
     pub(super) subresource: Option<Subresource>,
     pub(super) query: Query,
     pub(super) content_type: String,
-    /// Who changes fields, where the query does not say.
+    /// The field manager, if the query does not name one.
     pub(super) agent: String,
     pub(super) body: Vec<u8>,
 }
@@ -44,7 +44,7 @@ pub(super) enum Subresource {
     Token,
 }
 
-/// What is behind the question mark.
+/// The query string.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query(BTreeMap<String, String>);
 
@@ -73,7 +73,7 @@ impl Verb {
         }
     }
 
-    /// What a method asks of an object, or of a collection.
+    /// Returns what a method asks of an object, or of a collection.
     pub(super) fn of(method: &str, is_collection: bool, query: &Query) -> Option<Self> {
         Some(match (method, is_collection) {
             ("GET", true) if query.is("watch") => Self::Watch,
@@ -189,7 +189,7 @@ impl Call {
         if self.resource.namespaced { format!("{}/{name}", self.namespace) } else { name.to_owned() }
     }
 
-    /// Who changes fields.
+    /// Returns the field manager.
     pub(super) fn manager(&self) -> String {
         match self.query.text("fieldManager") {
             "" => self.agent.split('/').next().unwrap_or_default().to_owned(),
@@ -201,7 +201,7 @@ impl Call {
         self.resource.api_version(&self.version.name)
     }
 
-    /// Whether nothing is to be kept.
+    /// Returns whether nothing is to be kept.
     pub(super) fn is_dry_run(&self) -> Result<bool, Failure> {
         match self.query.text("dryRun") {
             "" => Ok(false),

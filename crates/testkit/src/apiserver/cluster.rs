@@ -20,11 +20,11 @@ pub(super) struct Cluster {
     pub(super) store: Store,
     pub(super) resources: Vec<Arc<Resource>>,
     pub(super) metadata_schema: Value,
-    /// Whether a watch may ask for what there is before what comes.
+    /// True if a watch may ask for what there is before what comes.
     pub(super) streaming_lists: bool,
 }
 
-/// What a request comes to.
+/// The answer to a request.
 #[derive(Debug)]
 pub(super) enum Answer {
     Object(Reply),

@@ -7,7 +7,7 @@ use super::metadata;
 use super::resource::Resource;
 use super::schema;
 
-/// What CRDs are called in the store.
+/// The store's table of CRDs.
 pub(super) const TABLE: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// Fills in what a definition may leave out, and says what of its schemas no schema has.
@@ -34,7 +34,7 @@ pub(super) fn complete(definition: &mut Value) -> Vec<String> {
     dropped
 }
 
-/// What is wrong with a definition.
+/// Returns what is wrong with a definition.
 pub(super) fn check(old: Option<&Value>, definition: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let spec = &definition["spec"];

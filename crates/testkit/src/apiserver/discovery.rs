@@ -1,4 +1,4 @@
-//! What the server says of itself: its version, and the groups, versions and resources that it has.
+//! Discovery: the version, groups, versions and resources of the server.
 
 use std::collections::BTreeSet;
 

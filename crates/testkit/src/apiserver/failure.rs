@@ -1,4 +1,4 @@
-//! What is said in place of an answer: a `Status` with the code, reason, message and causes that the real server gives.
+//! Errors: a `Status` with the code, reason, message and causes of the real server.
 
 use serde_json::{Map, Value, json};
 
@@ -186,7 +186,7 @@ impl Failure {
         failure
     }
 
-    /// What the server says when a test has it fail.
+    /// Returns what the server says when a test has it fail.
     pub(super) fn by_code(code: u16) -> Self {
         match code {
             401 => Self::unauthorized(),
@@ -281,7 +281,7 @@ impl Cause {
         Self::new("FieldValueTooMany", field, message)
     }
 
-    /// What may not change once it is there.
+    /// Returns what may not change once it is there.
     pub(super) fn immutable(field: impl Into<String>, value: &Value) -> Self {
         Self::invalid(field, value, "field is immutable")
     }

@@ -1,4 +1,4 @@
-//! Who owns which fields: sets of paths as `managedFields` hold them (`fieldsV1`), of a value by its schema.
+//! Field ownership: sets of paths as in `managedFields` (`fieldsV1`), of a value by its schema.
 
 use std::collections::BTreeSet;
 
@@ -196,7 +196,7 @@ fn is_item(schema: &Value, item: &Value, step: &str) -> bool {
     }
 }
 
-/// What an object comes to with what is applied to it.
+/// Returns what an object comes to with what is applied to it.
 pub(super) fn merge(schema: &Value, live: &Value, applied: &Value) -> Value {
     let is_atomic = schema["x-kubernetes-map-type"] == "atomic";
     match (live, applied, schema::list_kind(schema)) {

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::fields::{self, Fields, Path};
 use super::metadata;
 
-/// Who changes an object, and by which part of the API.
+/// The author of a change, and the API operation.
 #[derive(Clone, Debug)]
 pub(super) struct Author {
     pub(super) manager: String,
@@ -130,7 +130,7 @@ pub(super) fn note_update(schema: &Value, before: &Value, after: &mut Value, aut
     write(after, entries);
 }
 
-/// What a live object, which may be null, comes to when an author applies another to it.
+/// Returns what a live object, which may be null, comes to when an author applies another to it.
 pub(super) fn apply(
     schema: &Value,
     live: &Value,

@@ -15,7 +15,7 @@ const LONGEST_GENERATE_NAME: usize = 58;
 /// Letters of generated names: no vowels, and nothing that is taken for something else.
 const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// How names of a resource may look.
+/// The naming rules of a resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Naming {
     /// `a.b-c`, at most 253 bytes.
@@ -34,7 +34,7 @@ pub(super) fn finalizers(object: &Value) -> Vec<&str> {
     object["metadata"]["finalizers"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Whether a deletion waits for finalizers.
+/// Returns true if a deletion waits for finalizers.
 pub(super) fn is_going(object: &Value) -> bool {
     object["metadata"]["deletionTimestamp"].is_string()
 }
@@ -91,7 +91,7 @@ fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// What is wrong with the metadata of an object.
+/// Returns what is wrong with the metadata of an object.
 pub(super) fn check(object: &Value, naming: Naming) -> Vec<Cause> {
     let metadata = &object["metadata"];
     let mut causes = Vec::new();
@@ -261,7 +261,7 @@ mod tests {
         assert!(!is_qualified_name("a/b/c"));
     }
 
-    /// What the documentation of `generateName` promises: the prefix, and five letters more.
+    /// Expected values: what the documentation of `generateName` promises: the prefix, and five letters more.
     #[test]
     fn a_generated_name_is_the_prefix_and_five_letters() {
         let mut object = json!({"metadata": {"generateName": "web-"}});

@@ -5,14 +5,12 @@
 //! accounts with their tokens, events (by both of their APIs), Leases, and what CRDs define; [`CustomResource`] makes
 //! CRDs of foreign kinds, [`applications`] and [`git_repositories`] are known.
 //!
-//! Where a controller depends on what the real server does, this one does the same, and refuses what that refuses:
-//! versions of resources and conflicts, watches with their bookmarks and their end, the subresource `status`,
-//! generations, finalizers, the schemas of CRDs (but not their rules in CEL), server-side apply, RBAC, and what an error
-//! reads like. It is stricter where that is simpler: a watch of a resource is 410 at once when its start was compacted,
-//! bodies are JSON, and a strategic merge patch may not order lists.
+//! Behaves like the real server wherever a controller depends on it, and rejects what that rejects: resource versions
+//! and conflicts, watches with bookmarks and their end, the `status` subresource, generations, finalizers, the
+//! schemas of CRDs (but not their CEL rules), server-side apply.
 //!
-//! What it does not do: there are no controllers but the one of namespaces, so nothing is collected with its owner and no
-//! event expires; no admission, no quota, no tables, no protobuf, no discovery in one document.
+//! Not implemented: controllers other than that of namespaces, so no garbage collection and no expiry of events;
+//! admission, quota, tables, protobuf, aggregated discovery.
 //!
 //! ```no_run
 //! use serde_json::json;
@@ -76,7 +74,7 @@ use crate::server::base64;
 pub use self::access::Rule;
 pub use self::resource::{CustomResource, applications, git_repositories};
 
-/// How a server is set up.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// It speaks TLS, with a certificate that its kubeconfig trusts.
@@ -84,7 +82,7 @@ pub struct Settings {
     /// A watch may begin with what there is (`sendInitialEvents`). Version 1.33, the oldest that we promise to run on,
     /// refuses that with 422 where nobody has turned it on.
     pub streaming_lists: bool,
-    /// How often a watch that wants them gets bookmarks. The real server's minute is long for a test.
+    /// Number of times a watch that wants them gets bookmarks. The real server's minute is long for a test.
     pub bookmark_interval: Duration,
 }
 
@@ -124,7 +122,7 @@ pub struct Asked {
     pub path: String,
     /// Behind the question mark.
     pub query: String,
-    /// What the client calls itself.
+    /// The user agent of the client.
     pub user_agent: String,
 }
 
@@ -138,7 +136,7 @@ impl ApiServer {
     /// A server that is set up in another way.
     ///
     /// # Panics
-    /// Where no port is free.
+    /// If no port is free.
     #[must_use]
     pub fn with(settings: &Settings) -> Self {
         let shared =
@@ -228,7 +226,7 @@ impl ApiServer {
     /// Answers again, on the same port.
     ///
     /// # Panics
-    /// Where somebody else has taken the port.
+    /// If somebody else has taken the port.
     pub fn resume(&self) {
         self.shared.set_silent(false);
         if self.listening.lock().expect("no thread panics").is_none() {
@@ -246,7 +244,7 @@ impl ApiServer {
         self.shared.fail(times, code, Box::new(matches));
     }
 
-    /// What it was asked so far, in order.
+    /// Returns what it was asked so far, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<Asked> {
         self.shared.log()
@@ -297,7 +295,7 @@ impl Asked {
         asked
     }
 
-    /// Whether it would change something.
+    /// Returns true if it would change something.
     #[must_use]
     pub fn is_write(&self) -> bool {
         !["get", "list", "watch"].contains(&self.verb.as_str())

@@ -1,5 +1,5 @@
-//! What a test does with the objects of its server, without HTTP. It goes the same way as requests do, so that no test
-//! puts something in that nobody could; what is refused is a mistake of the test, and ends it.
+//! Access to the objects of the server for tests, without HTTP but through the same code, so that a test cannot
+//! create what a client could not. A rejected request is a mistake of the test and panics.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use super::metadata;
 use super::resource::CustomResource;
 use super::shared::Request;
 
-/// What the tests' changes are signed with in `managedFields`.
+/// The field manager of the tests' changes.
 const AGENT: &str = "test";
 
-/// How long something may take that is to come about.
+/// Time something may take that is to come about.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Where objects of a resource are.
+/// The table of a resource's objects.
 struct Place {
     /// Up to the namespace.
     base: String,
@@ -44,7 +44,7 @@ impl ApiServer {
     /// Makes a custom resource known.
     ///
     /// # Panics
-    /// Where it is not valid.
+    /// If it is not valid.
     pub fn define(&self, resource: &CustomResource) {
         self.put(&resource.definition());
     }
@@ -53,7 +53,7 @@ impl ApiServer {
     /// there is none.
     ///
     /// # Panics
-    /// Where the server refuses it.
+    /// If the server refuses it.
     pub fn put(&self, object: &Value) -> Value {
         let (namespace, name) = (metadata::text(object, "namespace"), metadata::text(object, "name"));
         let (api_version, kind) = (&object["apiVersion"], &object["kind"]);
@@ -78,7 +78,7 @@ impl ApiServer {
     /// `applications.argoproj.io`.
     ///
     /// # Panics
-    /// Where there is no such resource.
+    /// If there is no such resource.
     #[must_use]
     pub fn get(&self, resource: &str, namespace: &str, name: &str) -> Option<Value> {
         self.ask("GET", &self.named(resource).path(namespace, name), None).ok()
@@ -87,7 +87,7 @@ impl ApiServer {
     /// All objects of a resource, in the order of their namespaces and names.
     ///
     /// # Panics
-    /// Where there is no such resource.
+    /// If there is no such resource.
     #[must_use]
     pub fn list(&self, resource: &str) -> Vec<Value> {
         let list =
@@ -98,7 +98,7 @@ impl ApiServer {
     /// Changes an object, its status too, as somebody would who saw its newest state.
     ///
     /// # Panics
-    /// Where there is none, or the server refuses the change.
+    /// If there is none, or the server refuses the change.
     pub fn change(
         &self,
         resource: &str,
@@ -115,7 +115,7 @@ impl ApiServer {
     /// Deletes an object.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     pub fn delete(&self, resource: &str, namespace: &str, name: &str) {
         self.must("DELETE", &self.named(resource).path(namespace, name), &json!({}));
     }
@@ -129,7 +129,7 @@ impl ApiServer {
     /// Waits until an object is as it is to be.
     ///
     /// # Panics
-    /// Where it does not become so within half a minute.
+    /// If it does not become so within half a minute.
     pub fn wait_for(
         &self,
         resource: &str,

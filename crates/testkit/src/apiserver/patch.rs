@@ -136,7 +136,7 @@ fn apply(cluster: &mut Cluster, call: &Call) -> Result<Reply, Failure> {
     Ok(Reply { code: 200, value, warnings })
 }
 
-/// What is applied to one part of an object owns nothing of the other.
+/// Returns what is applied to one part of an object owns nothing of the other.
 fn normalize_applied(cluster: &Cluster, call: &Call, applied: &mut Value) -> Result<Vec<String>, Failure> {
     let mut whole = applied.clone();
     // Defaults are not what was applied; they come to the object.

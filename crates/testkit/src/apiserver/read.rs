@@ -137,7 +137,7 @@ fn selector(call: &Call) -> Result<Selector, Failure> {
     Selector::read(call.query.text("labelSelector"), call.query.text("fieldSelector"), &selectable)
 }
 
-/// What all objects of the collection that a request is for are, and match it.
+/// Returns what all objects of the collection that a request is for are, and match it.
 pub(super) fn matching(cluster: &Cluster, call: &Call) -> Result<Vec<(String, Arc<Value>)>, Failure> {
     let selector = selector(call)?;
     let all = in_namespace(call, cluster.store.table(&call.resource.table));
@@ -153,7 +153,7 @@ fn in_namespace(call: &Call, mut table: Table) -> Table {
     table
 }
 
-/// Where a list goes on: at the revision where it began, behind the last key.
+/// Returns where a list goes on: at the revision where it began, behind the last key.
 fn token(revision: u64, last: &str) -> String {
     URL_SAFE_NO_PAD.encode(json!({"v": "meta.k8s.io/v1", "rv": revision, "start": last}).to_string())
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::failure::Failure;
 use super::metadata::Naming;
 
-/// What is registered under a plural in a group.
+/// A registered resource.
 #[derive(Clone, Debug)]
 pub(super) struct Resource {
     pub(super) group: String,
@@ -29,9 +29,9 @@ pub(super) struct Version {
     pub(super) name: String,
     pub(super) served: bool,
     pub(super) schema: Value,
-    /// Whether it has the subresource.
+    /// True if it has the subresource.
     pub(super) status: bool,
-    /// What can be selected by, beside name and namespace.
+    /// Fields that can be selected by, besides name and namespace.
     pub(super) selectable: Vec<String>,
 }
 
@@ -169,7 +169,7 @@ impl Resource {
         Failure::conflict(&self.group, &self.plural, name, why)
     }
 
-    /// How an object is kept, from how a version shows it. Of a CRD's versions only the name differs, as without a
+    /// Returns how an object is kept, from how a version shows it. Of a CRD's versions only the name differs, as without a
     /// webhook that converts.
     pub(super) fn stored(&self, mut object: Value) -> Value {
         if self.table == "events" && !self.group.is_empty() {
@@ -179,7 +179,7 @@ impl Resource {
         object
     }
 
-    /// How a version shows an object that is kept.
+    /// Returns how a version shows an object that is kept.
     pub(super) fn shown(&self, version: &str, object: &Value) -> Value {
         let mut object = object.clone();
         if self.table == "events" && !self.group.is_empty() {
@@ -205,7 +205,7 @@ impl Version {
         }
     }
 
-    /// What a `fieldSelector` may name.
+    /// Returns what a `fieldSelector` may name.
     pub(super) fn selectable(&self, namespaced: bool) -> Vec<String> {
         let mut paths = vec!["metadata.name".to_owned()];
         if namespaced {
@@ -216,7 +216,7 @@ impl Version {
     }
 }
 
-/// What fields of events are called in `v1`, and in `events.k8s.io/v1`.
+/// Names of the fields of events in `v1`, and in `events.k8s.io/v1`.
 const EVENT_FIELDS: &[(&str, &str)] = &[
     ("count", "deprecatedCount"),
     ("firstTimestamp", "deprecatedFirstTimestamp"),

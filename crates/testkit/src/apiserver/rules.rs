@@ -1,4 +1,4 @@
-//! What the server asks of objects of its own kinds beyond their schemas.
+//! Rules of the server for built-in kinds beyond their schemas.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -47,7 +47,7 @@ fn complete_secret(object: &mut Value) {
     }
 }
 
-/// What is wrong with an object of a built-in kind, in the place of another or of none. `group` is that of the request:
+/// Returns what is wrong with an object of a built-in kind, in the place of another or of none. `group` is that of the request:
 /// the newer API of events asks for more.
 pub(super) fn check(resource: &Resource, old: Option<&Value>, new: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();

@@ -51,7 +51,7 @@ impl Selector {
             && self.fields.iter().all(|field| field.matches(object))
     }
 
-    /// Whether all objects match.
+    /// Returns true if all objects match.
     pub(super) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -125,7 +125,7 @@ fn read_labels(text: &str) -> Result<Vec<Requirement>, String> {
     Ok(requirements)
 }
 
-/// Where the next comma is that no parenthesis holds.
+/// Returns where the next comma is that no parenthesis holds.
 fn end_of_requirement(text: &str) -> Result<usize, String> {
     let mut depth = 0_i32;
     for (index, letter) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! What the connections, the watches and the test share: the cluster, and what the test has the server do.
+//! The state that connections, watches and the test share: the cluster, and the faults ordered by the test.
 
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -28,12 +28,12 @@ pub(super) struct Shared {
     pub(super) revisions: watch::Sender<u64>,
     /// Counts how often all watches were cut off.
     pub(super) cuts: watch::Sender<u64>,
-    /// Whether requests are left without an answer.
+    /// Tells whether requests are left without an answer.
     silent: watch::Sender<bool>,
     pub(super) bookmark_interval: Duration,
 }
 
-/// What the test has the server do.
+/// The behaviour that the test orders.
 #[derive(Debug, Default)]
 struct Controls {
     users: Vec<User>,
@@ -151,7 +151,7 @@ impl Shared {
         let _ = silent.wait_for(|silent| !silent).await;
     }
 
-    /// How long an answer takes.
+    /// Returns how long an answer takes.
     pub(super) fn delay(&self) -> Duration {
         self.controls().delay
     }

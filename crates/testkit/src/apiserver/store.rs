@@ -1,5 +1,5 @@
-//! What etcd is to the real server: objects with one counter of revisions over all of them, and what has changed since
-//! the last compaction, so that a list can go on where it was and a watch can begin there.
+//! The storage, like etcd: objects with one revision counter, and the changes since the last compaction, so that
+//! lists can be continued and watches can begin there.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl Store {
         self.history.clear();
     }
 
-    /// What has changed in a table since a revision; nothing where that is forgotten.
+    /// Returns what has changed in a table since a revision; nothing where that is forgotten.
     pub(super) fn changes_since(&self, revision: u64, table: &str) -> Option<Vec<Change>> {
         if revision < self.compacted {
             return None;

@@ -16,7 +16,7 @@ const MERGED: &[(Option<&str>, &str, Option<&str>)] = &[
     (Some("ServiceAccount"), "secrets", Some("name")),
 ];
 
-/// What an object of a kind comes to.
+/// Returns what an object of a kind comes to.
 pub(super) fn patch(kind: &str, object: &Value, patch: &Value) -> Result<Value, Failure> {
     let mut patched = object.clone();
     merge(kind, "", &mut patched, patch)?;

@@ -25,7 +25,7 @@ pub(super) struct Watch {
     pub(super) namespace: String,
     pub(super) selector: Selector,
     pub(super) start: Start,
-    /// Whether a bookmark says when all that was there has been said.
+    /// True if a bookmark says when all that was there has been said.
     pub(super) announces_end_of_list: bool,
     pub(super) bookmarks: bool,
     /// In seconds.
@@ -33,12 +33,12 @@ pub(super) struct Watch {
     pub(super) view: View,
 }
 
-/// Where a watch begins.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Start {
     /// All objects first, as if they had just been made.
     WithWhatIs,
-    /// What comes after a revision.
+    /// Changes after a revision.
     After(u64),
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Viewer {
     seen: u64,
 }
 
-/// What a look at the changes comes to.
+/// The result of reading changes.
 #[derive(Debug)]
 pub(super) enum News {
     /// Lines, perhaps none.
@@ -60,7 +60,7 @@ pub(super) enum News {
 }
 
 impl Watch {
-    /// How long it goes on where nobody says: the real server takes half an hour or more.
+    /// Returns how long it goes on where nobody says: the real server takes half an hour or more.
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout.filter(|seconds| *seconds > 0).unwrap_or(1800))
     }
@@ -75,7 +75,7 @@ impl Watch {
         json!({"type": kind, "object": self.view.of_item(self.resource.shown(&self.version, object))})
     }
 
-    /// What a change is to this viewer: an object that no longer matches is gone for them.
+    /// Returns what a change is to this viewer: an object that no longer matches is gone for them.
     fn event(&self, change: &Change) -> Option<Value> {
         let sees = |object: &Arc<Value>| self.sees(&change.key, object);
         let was_seen = change.before.as_ref().is_some_and(sees);
@@ -125,7 +125,7 @@ impl Viewer {
         (Self { watch, seen }, lines)
     }
 
-    /// What has changed since the last look.
+    /// Returns what has changed since the last look.
     pub(super) fn look(&mut self, cluster: &Cluster) -> News {
         // Nothing of a revision that is yet to come.
         if self.seen > cluster.store.revision() {
@@ -139,7 +139,7 @@ impl Viewer {
         News::Lines(changes.iter().filter_map(|change| self.watch.event(change)).collect())
     }
 
-    /// How far everything has been said, for those who want to know.
+    /// Returns how far everything has been said, for those who want to know.
     pub(super) fn bookmark(&self) -> Option<Value> {
         self.watch.bookmarks.then(|| self.watch.bookmark(self.seen, false))
     }

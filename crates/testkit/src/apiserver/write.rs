@@ -39,7 +39,7 @@ pub(super) fn update(cluster: &mut Cluster, call: &Call) -> Result<Reply, Failur
     Ok(Reply { code: 200, value, warnings })
 }
 
-/// Who makes the changes of a request.
+/// Returns the author of a request's changes.
 pub(super) fn author(call: &Call) -> Author {
     Author {
         manager: call.manager(),
@@ -140,7 +140,7 @@ pub(super) fn normalize(cluster: &Cluster, call: &Call, object: &mut Value) -> R
     }
 }
 
-/// What Go's types leave out when they are written.
+/// Removes what Go's types omit when they are written.
 fn without_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -281,7 +281,7 @@ pub(super) fn replace(
     keep(cluster, call, &key, object)
 }
 
-/// Whether the change is of the object that the writer has seen.
+/// Returns whether the change is of the object that the writer has seen.
 fn check_version(call: &Call, before: &Value, object: &Value) -> Result<(), Failure> {
     let resource = &call.resource;
     let version = metadata::text(object, "resourceVersion");

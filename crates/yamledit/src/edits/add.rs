@@ -274,7 +274,7 @@ impl<'f> Edits<'f> {
         Layout { line_break, list_indent }
     }
 
-    /// Whether what surrounds a node is written as JSON has it, so that what is added must be too.
+    /// Returns true if what surrounds a node is written as JSON has it, so that what is added must be too.
     fn is_json(&self, node: &Node) -> bool {
         looks_like_json(node).unwrap_or_else(|| {
             self.file.documents().iter().any(|document| looks_like_json(&document.root) == Some(true))
@@ -290,7 +290,7 @@ fn is_filled(content: &Content) -> bool {
     }
 }
 
-/// Whether keys are in double quotes within brackets; `None` where there are no keys to tell.
+/// Returns whether keys are in double quotes within brackets; `None` where there are no keys to tell.
 fn looks_like_json(node: &Node) -> Option<bool> {
     if node.style != Style::Flow {
         return None;

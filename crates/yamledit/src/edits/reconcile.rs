@@ -1,8 +1,8 @@
 //! A node that shall have another content: found out by comparison, and done with the fewest changes.
 //!
-//! What is the same stays in its bytes. Keys and items that are gone are removed, new ones come at the end; a key that
-//! is gone for one with a value of its kind is renamed. Only where items change their order, or where an alias or a
-//! merged key stands in the way, is the collection around them written anew.
+//! Unchanged content keeps its bytes. Removed keys and items are deleted, new ones are added at the end; a removed
+//! key with a new one of the same kind of value is renamed. Only if items change their order, or an alias or merged
+//! key prevents it, the collection around them is rewritten.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ impl<'f> Edits<'f> {
         self.replace(node, content.clone())
     }
 
-    /// Whether removals and additions can be told apart in the text of a collection.
+    /// Returns true if removals and additions can be told apart in the text of a collection.
     fn can_change(&self, node: &Node, change: &Change, count: usize) -> bool {
         let removed = change.removed.len();
         if node.style == Style::Flow {
@@ -119,7 +119,7 @@ fn is_as_read(entries: &[Entry], read: &[(String, Content)]) -> bool {
     entries.len() == read.len() && entries.iter().zip(read).all(is_same)
 }
 
-/// What comes and goes in a collection, by positions in the old and the new one.
+/// Removed and added positions of a collection.
 #[derive(Debug, Default)]
 struct Change {
     removed: Vec<usize>,
@@ -193,7 +193,7 @@ fn kept_items(old: &[Content], new: &[Content]) -> Option<Vec<bool>> {
     Some(kept)
 }
 
-/// What an item is known by: its name and namespace where it has a name, else all of it.
+/// The identity of an item: its name and namespace if it has a name, else all of it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Identity<'n> {
     Named(&'n str, &'n str),

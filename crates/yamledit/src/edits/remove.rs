@@ -12,7 +12,7 @@ impl<'f> Edits<'f> {
     /// up to the next comma. A comment on a line of its own stays.
     ///
     /// # Errors
-    /// When the entry is not of the mapping, or something in it has an anchor that other places may use. In block style
+    /// If the entry is not of the mapping, or something in it has an anchor that other places may use. In block style
     /// a mapping must keep a key, or get one.
     pub fn remove(&mut self, mapping: &'f Node, entry: &'f Entry) -> Result<()> {
         let entries = mapping.entries().map(Vec::as_slice).unwrap_or_default();

@@ -19,14 +19,14 @@ pub(super) struct Analysis {
     pub(super) block: bool,
 }
 
-/// What kinds of bytes a text holds: a set of the constants below.
+/// A set of character classes of a text: the constants below.
 pub(super) type Classes = u8;
 
 pub(super) const SPACE: Classes = 1;
 pub(super) const NEWLINE: Classes = 1 << 1;
 /// `:` and `#`, which end a plain scalar beside a blank.
 const INDICATOR: Classes = 1 << 2;
-/// What ends a plain scalar inside a flow collection.
+/// Characters that end a plain scalar inside a flow collection.
 const FLOW: Classes = 1 << 3;
 const TAB: Classes = 1 << 4;
 /// Control characters, which only double quotes can hold.
@@ -59,7 +59,7 @@ pub(super) fn classes(text: &str) -> Classes {
     text.bytes().fold(0, |all, byte| all | CLASSES[usize::from(byte)])
 }
 
-/// Whether a text without blanks can stand plain outside of flow collections.
+/// Returns true if a text without blanks can stand plain outside of flow collections.
 pub(super) fn is_word(text: &str, classes: Classes) -> bool {
     let bytes = text.as_bytes();
     // A `#` ends a plain scalar after a blank only, and a `:` before one or at the end.
@@ -117,7 +117,7 @@ impl Analysis {
     }
 }
 
-/// What the start of a text forbids.
+/// Restrictions by the start of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Forbids {
     Nothing,
@@ -125,7 +125,7 @@ enum Forbids {
     Plain,
 }
 
-/// What the first characters of a text that is not empty forbid.
+/// Returns what the first characters of a text that is not empty forbid.
 fn at_start(bytes: &[u8]) -> Forbids {
     let then_blank = matches!(bytes.get(1), None | Some(b' ' | b'\t'));
     match bytes[0] {
@@ -138,7 +138,7 @@ fn at_start(bytes: &[u8]) -> Forbids {
     }
 }
 
-/// What a walk over all characters finds.
+/// The result of scanning all characters.
 #[derive(Default)]
 struct Seen {
     block_indicator: bool,
@@ -203,12 +203,12 @@ impl Seen {
     }
 }
 
-/// What go-yaml takes for the end of a line.
+/// Returns what go-yaml takes for the end of a line.
 pub(super) fn is_break(char: char) -> bool {
     matches!(char, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What go-yaml writes as it is.
+/// Returns what go-yaml writes as it is.
 pub(super) fn is_printable(char: char) -> bool {
     matches!(char, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}') && char != '\u{FEFF}'
 }

@@ -10,14 +10,14 @@ use crate::dialect::Dialect;
 use crate::node::Style;
 use crate::number::push_yaml_float;
 
-/// How a tool has go-yaml write.
+/// The options of go-yaml's emitter, as a tool sets them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmitOptions {
     /// Which go-yaml writes. [`Dialect::V2`] folds lines beyond 80 columns, [`Dialect::V3`] never folds.
     pub dialect: Dialect,
     /// The columns of a level: 2 to 9.
     pub indent: usize,
-    /// Whether `-` stands under the first letter of its key. [`Dialect::V2`] knows no other way.
+    /// True if `-` stands under the first letter of its key. [`Dialect::V2`] knows no other way.
     pub compact_sequences: bool,
 }
 
@@ -36,7 +36,7 @@ impl EmitOptions {
     }
 }
 
-/// What can stand before a node.
+/// The properties in front of a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Properties<'p> {
     /// A name to refer to the node by, without `&`.
@@ -54,11 +54,11 @@ impl Properties<'_> {
 /// The start of a mapping or a sequence.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start<'p> {
-    /// Whether its end follows at once, as it is then written `{}` or `[]`.
+    /// True if its end follows at once, as it is then written `{}` or `[]`.
     pub empty: bool,
-    /// Whether it is written `{…}` or `[…]`.
+    /// True if it is written `{…}` or `[…]`.
     pub flow: bool,
-    /// What stands before it.
+    /// The properties in front of it.
     pub properties: Properties<'p>,
 }
 
@@ -71,9 +71,9 @@ pub struct Emitter<'o> {
     pub(super) column: usize,
     /// The column where a new line of the open collection starts; `None` outside of all.
     indent: Option<usize>,
-    /// Whether the last character was a blank.
+    /// True if the last character was a blank.
     pub(super) whitespace: bool,
-    /// Whether the line holds only blanks, `-`, `?` and `:` so far.
+    /// True if the line holds only blanks, `-`, `?` and `:` so far.
     pub(super) indention: bool,
     levels: Vec<Level>,
     flow_levels: usize,
@@ -86,7 +86,7 @@ struct Level {
     flow: bool,
     /// The indent to return to.
     outer: Option<usize>,
-    /// Whether nothing is in it so far.
+    /// True if nothing is in it so far.
     untouched: bool,
 }
 
@@ -101,7 +101,7 @@ enum LevelKind {
     ComplexValue,
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Clone, Copy, Default)]
 struct Place {
     in_mapping: bool,

@@ -11,16 +11,16 @@ use crate::node::Node;
 use crate::number::push_json_float;
 use diagnostic::Span;
 
-/// Who reads the YAML and how the JSON shall look.
+/// The options of converting YAML to JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonOptions {
-    /// How scalars are read. [`Dialect::V2`] is `sigs.k8s.io/yaml`'s `YAMLToJSON`, which makes strings of the keys
-    /// that are none and lets a later key override an earlier one; [`Dialect::V3`] is kyaml's `MarshalJSON`, which
-    /// refuses both.
+    /// The dialect of scalars. [`Dialect::V2`] is `sigs.k8s.io/yaml`'s `YAMLToJSON`, which turns other keys into
+    /// strings and lets a later key override an earlier one; [`Dialect::V3`] is kyaml's `MarshalJSON`, which rejects
+    /// both.
     pub dialect: Dialect,
-    /// Whether `<`, `>` and `&` are escaped, as `json.Marshal` does.
+    /// True if `<`, `>` and `&` are escaped, as `json.Marshal` does.
     pub escape_html: bool,
-    /// Whether whole numbers become floats, as they do when Go decodes JSON without a type and encodes it once more.
+    /// True if whole numbers become floats, as they do when Go decodes JSON without a type and encodes it once more.
     pub floats: bool,
     /// The spaces of a level; `None` for everything on one line.
     pub indent: Option<usize>,
@@ -50,7 +50,7 @@ pub struct JsonWriter<'o> {
     next: Next,
 }
 
-/// What the next value is.
+/// The next value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// The document's, or that of a key.
@@ -173,7 +173,7 @@ pub fn push_json_string(out: &mut String, text: &str, escape_html: bool) {
     out.push('"');
 }
 
-/// Whether a byte starts a character that may be escaped. `0xE2` starts U+2028 and U+2029, among many others.
+/// Returns true if a byte starts a character that may be escaped. `0xE2` starts U+2028 and U+2029, among many others.
 fn needs_look(byte: u8, escape_html: bool) -> bool {
     byte < b' ' || matches!(byte, b'"' | b'\\' | 0xE2) || (escape_html && matches!(byte, b'<' | b'>' | b'&'))
 }
@@ -244,7 +244,7 @@ mod tests {
         check("a: yes\nb: 2001-01-01\n", JsonOptions::KYAML, r#"{"a":"yes","b":"2001-01-01T00:00:00Z"}"#);
     }
 
-    /// What `sigs.k8s.io/yaml` answers through Helm's `fromYaml`.
+    /// Expected values: what `sigs.k8s.io/yaml` answers through Helm's `fromYaml`.
     #[test]
     fn sigs_makes_strings_of_keys() {
         check(

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// How go-yaml v2 orders two keys: letters after anything else, letters by code point, and runs of digits as numbers,
+/// Returns how go-yaml v2 orders two keys: letters after anything else, letters by code point, and runs of digits as numbers,
 /// so that `b9` comes before `b10`.
 ///
 /// It is no total order: `2` < `10` < `1a` < `2`. Only [`sort_by_key_order`] may sort by it.

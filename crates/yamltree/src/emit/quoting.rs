@@ -3,7 +3,7 @@
 use crate::dialect::Dialect;
 use crate::resolve::{Resolved, old_bool, resolve};
 
-/// Whether go-yaml writes a string plain as far as its meaning goes.
+/// Returns true if go-yaml writes a string plain as far as its meaning goes.
 pub(super) fn reads_as_string(text: &str, dialect: Dialect) -> bool {
     resolve(text, dialect) == Resolved::Str
         && !is_sexagesimal(text)

@@ -1,4 +1,4 @@
-//! What a string is after go-yaml v3 has written and read it.
+//! The value of a string after go-yaml v3 has written and read it.
 //!
 //! In: a scalar of a tree. Out: the text that Kustomize gets when it turns the tree into JSON, for which it writes the
 //! tree as YAML and reads that. It is nearly always the same text; only folded blocks change, and only a block that

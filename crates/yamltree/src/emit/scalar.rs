@@ -203,8 +203,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// What follows `|` or `>`: the indent where the first line starts with a blank, and what is done with the last
-    /// line breaks; then the end of the line.
+    /// Writes what follows `|` or `>`: the indent if the first line starts with a blank, and the chomping; then the
+    /// end of the line.
     fn block_header(&mut self, text: &str) {
         if text.starts_with(|char| char == ' ' || is_break(char)) {
             let indent = self.options.indent.to_string();

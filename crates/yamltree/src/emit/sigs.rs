@@ -125,7 +125,7 @@ fn push_float(out: &mut String, float: f64) {
     }
 }
 
-/// Whether go-yaml, on its way through the JSON, gives up looking for the colon of a key: it wants the key on one line
+/// Returns true if go-yaml, on its way through the JSON, gives up looking for the colon of a key: it wants the key on one line
 /// and the colon within 1024 characters.
 fn is_too_long_a_key(key: &str) -> bool {
     const REACH: usize = 1024;

@@ -29,7 +29,7 @@ struct Builder {
     inexact: Vec<Span>,
     /// The open collections, with the keys whose values are being read.
     open: Vec<(Node, Option<Node>)>,
-    /// Where the node at hand stands.
+    /// The span of the current node.
     span: Span,
 }
 

@@ -54,7 +54,7 @@ impl Scalar<'_> {
     }
 }
 
-/// What values are written to, in document order: a mapping's keys come sorted, each before its value.
+/// Receives values in document order: the keys of a mapping come sorted, each before its value.
 ///
 /// [`SigsWriter`](super::SigsWriter) and [`JsonWriter`](super::JsonWriter) are the two.
 pub trait Sink {
@@ -88,7 +88,7 @@ pub(super) enum KeyOrder {
 /// Sends a tree's values to a sink, keys in the order of their bytes: for a host that keeps them in a form of its own.
 ///
 /// # Errors
-/// What Go refuses on the way from YAML to JSON, or what the sink does.
+/// If Go cannot convert the YAML to JSON, or the sink fails.
 pub fn send_values(root: &Node, dialect: Dialect, sink: &mut impl Sink) -> Result<(), Error> {
     walk(root, dialect, KeyOrder::Bytes, sink)
 }
@@ -250,12 +250,12 @@ fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<C
     }
 }
 
-/// Whether go-yaml v3 gives a key the tag of a string; a foreign tag is none.
+/// Returns true if go-yaml v3 gives a key the tag of a string; a foreign tag is none.
 fn is_string(key: &Node, resolved: Resolved) -> bool {
     resolved == Resolved::Str && matches!(key.tag, Tag::Implicit | Tag::Str | Tag::Merge)
 }
 
-/// How `sigs.k8s.io/yaml` makes a string of a key.
+/// Returns how `sigs.k8s.io/yaml` makes a string of a key.
 fn key_as_string<'n>(text: &'n str, resolved: Resolved, entry: &Entry) -> Result<Cow<'n, str>, Error> {
     let unsupported = |key: &str| {
         let value = go_syntax(&entry.value, Dialect::V2);

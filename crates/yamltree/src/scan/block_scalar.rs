@@ -7,7 +7,7 @@ use super::{Mark, Scanner, TokenKind};
 use crate::error::Error;
 use crate::node::Style;
 
-/// What becomes of the line breaks at the end.
+/// The handling of trailing line breaks.
 #[derive(Clone, Copy, PartialEq)]
 enum Chomping {
     Strip,
@@ -15,7 +15,7 @@ enum Chomping {
     Keep,
 }
 
-/// What stands behind the `|` or `>`.
+/// The header behind `|` or `>`.
 struct Header {
     chomping: Chomping,
     /// The indentation that a digit has set, beyond that of the parent.
@@ -32,7 +32,7 @@ struct Content {
     last_break: String,
     /// The breaks of empty lines after that.
     empty_lines: String,
-    /// Whether the last line starts with a blank, which keeps its breaks from folding.
+    /// True if the last line starts with a blank, which keeps its breaks from folding.
     is_last_indented: bool,
 }
 

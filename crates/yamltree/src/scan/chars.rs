@@ -1,4 +1,4 @@
-//! What single bytes mean to the scanner.
+//! Character classes of the scanner.
 
 /// Ends a plain scalar's run of easy bytes wherever it stands.
 const BLOCK_STOP: u8 = 1;
@@ -6,7 +6,7 @@ const BLOCK_STOP: u8 = 1;
 const FLOW_STOP: u8 = 2;
 /// A letter, digit, `_` or `-`: what names of anchors and tag handles are made of.
 const WORD: u8 = 4;
-/// What a tag may hold besides letters and digits.
+/// Characters of a tag besides letters and digits.
 const URI: u8 = 8;
 /// Cannot start a plain scalar.
 const NO_PLAIN_START: u8 = 16;

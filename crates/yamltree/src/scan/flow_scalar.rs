@@ -164,7 +164,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What a backslash before a byte stands for. go-yaml lacks YAML 1.2's `\/` and knows `\'` besides.
+/// Returns what a backslash before a byte stands for. go-yaml lacks YAML 1.2's `\/` and knows `\'` besides.
 fn simple_escape(byte: u8) -> Option<char> {
     Some(match byte {
         b'0' => '\0',

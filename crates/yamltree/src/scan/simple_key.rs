@@ -5,14 +5,14 @@ use super::token::Token;
 use super::{Mark, Place, Scanner, TokenKind};
 use crate::error::Error;
 
-/// How far a key without `?` may be from its `:`, in characters.
+/// Maximum distance a key without `?` may be from its `:`, in characters.
 const MAX_SIMPLE_KEY_LEN: usize = 1024;
 
-/// Where a key without `?` may have started.
+/// The possible start of a key without `?`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SimpleKey {
     pub(super) possible: bool,
-    /// Whether nothing but a key can stand there.
+    /// True if nothing but a key can stand there.
     pub(super) required: bool,
     /// The number of the token that would be the key.
     pub(super) token: usize,
@@ -21,7 +21,7 @@ pub(super) struct SimpleKey {
 }
 
 impl Scanner<'_> {
-    /// Whether the head of the queue still may turn out to be a key.
+    /// Returns whether the head of the queue still may turn out to be a key.
     pub(super) fn head_may_be_key(&mut self) -> Result<bool, Error> {
         while let Some(&(token, level)) = self.key_tokens.front() {
             if token == self.taken {
@@ -35,7 +35,7 @@ impl Scanner<'_> {
         Ok(false)
     }
 
-    /// Whether a `:` here would make a key of what a simple key stands for. One that is too far away is given up, but
+    /// Returns whether a `:` here would make a key of what a simple key stands for. One that is too far away is given up, but
     /// its token stays listed, as in go-yaml: the next key to take its place is then looked at in its stead.
     pub(super) fn key_is_valid(&mut self, level: usize) -> Result<bool, Error> {
         let Some(&key) = self.simple_keys.get(level) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! What stands between tokens: blanks, line breaks and comments.
+//! Skips blanks, line breaks and comments between tokens.
 
 use super::chars::is_blank;
 use super::token::Token;
@@ -6,7 +6,7 @@ use super::{Scanner, TokenKind};
 use crate::dialect::Dialect;
 use crate::parse::Comment;
 
-/// How far from the end of a comment go-yaml v3 looks for the next one, in bytes.
+/// Maximum distance from the end of a comment go-yaml v3 looks for the next one, in bytes.
 const COMMENT_REACH: usize = 512;
 
 impl Scanner<'_> {
@@ -51,7 +51,7 @@ impl Scanner<'_> {
         self.pos = end;
     }
 
-    /// Whether only blanks stand before the current place on its line.
+    /// Returns true if only blanks stand before the current place on its line.
     fn is_line_blank(&mut self) -> bool {
         if self.filled_line == Some(self.line_start) {
             return false;

@@ -1,4 +1,4 @@
-//! What the scanner hands to the composer.
+//! The tokens that the scanner passes to the composer.
 
 use crate::node::Style;
 
@@ -9,7 +9,7 @@ pub(crate) struct Token {
     pub(crate) place: Place,
 }
 
-/// Where a token stands.
+/// The position of a token.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// The first byte, counted from the start of the text.

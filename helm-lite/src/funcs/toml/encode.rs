@@ -8,7 +8,7 @@ use gotemplate::{CallError, Str, Value, fmt};
 
 use super::{DATE_LOCAL, DATETIME_LOCAL, TIME_LOCAL};
 
-/// How many lists and tables may be within each other.
+/// Maximum number of lists and tables that may be within each other.
 const DEEPEST: usize = 1000;
 
 const NO_KEY: &str = "toml: top-level values must be Go maps or structs";
@@ -28,7 +28,7 @@ pub(super) fn encode(value: &Value, limit: usize) -> Result<Vec<u8>, CallError> 
 struct Key<'k> {
     outer: Option<&'k Self>,
     name: &'k [u8],
-    /// How many names there are.
+    /// Number of names.
     depth: usize,
 }
 
@@ -47,7 +47,7 @@ impl<'k> Key<'k> {
     }
 }
 
-/// What a value is to TOML.
+/// The TOML type of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Nothing,

@@ -15,7 +15,7 @@ use crate::look::Look;
 use crate::round::Round;
 use crate::tags::from_json;
 
-/// What somebody does to the Applications just before a patch is looked at.
+/// A change that somebody makes just before a patch is checked.
 type Meanwhile = Box<dyn FnMut(&mut BTreeMap<String, Value>) + Send>;
 
 #[derive(Default)]
@@ -34,7 +34,7 @@ struct Server {
     resource: Option<String>,
 }
 
-/// What was known once.
+/// Applications as they were at one time.
 #[derive(Debug, Default)]
 struct Remembered(BTreeMap<Named, Value>);
 
@@ -197,7 +197,7 @@ fn application(name: &str, spec: &Value) -> Value {
     })
 }
 
-/// What Helm is given for version 2.0.0.
+/// Returns what Helm is given for version 2.0.0.
 fn parameters() -> Value {
     json!([
         {"name": "image.tag", "value": "2.0.0", "forceString": true},

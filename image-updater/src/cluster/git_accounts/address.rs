@@ -6,7 +6,7 @@
 
 use diagnostic::{Error, Result};
 
-/// How a server is spoken to.
+/// The protocol of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Ssh,
@@ -17,7 +17,7 @@ impl Way {
     /// The way that an address says.
     ///
     /// # Errors
-    /// Where it is another one, for which no credentials are known.
+    /// If it is another one, for which no credentials are known.
     pub(super) fn of(url: &str) -> Result<Self> {
         let url = url.trim();
         let starts_with =
@@ -33,14 +33,14 @@ impl Way {
     }
 }
 
-/// Whether two addresses are of one repository.
+/// Returns true if two addresses are of one repository.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     let normal = |url: &str| normalized(url).unwrap_or_else(|| url.to_owned());
     let one = normal(one);
     !one.is_empty() && one == normal(other)
 }
 
-/// How much of an address a beginning is; nothing where it is none of it.
+/// Returns how much of an address a beginning is; nothing where it is none of it.
 pub(super) fn matched(beginning: &str, url: &str) -> Option<usize> {
     let (beginning, url) = (normalized(beginning)?, normalized(url)?);
     let is_whole_host = beginning.len() >= host_end(&url);

@@ -15,7 +15,7 @@ use crate::account::{Account, AppKey, TOKEN_USER};
 use crate::change::Named;
 use crate::cluster::{Kept, Vault};
 
-/// What Argo CD marks its Secrets with.
+/// The label of Argo CD's Secrets.
 const LABEL: &str = "argocd.argoproj.io/secret-type";
 
 const KNOWN_HOSTS: &str = "argocd-ssh-known-hosts-cm";
@@ -32,14 +32,14 @@ const CREDENTIALS: [&str; 7] = [
     "azureServicePrincipalClientSecret",
 ];
 
-/// What Argo CD takes, and is not done here.
+/// Methods of Argo CD that are not supported.
 const OTHERS: [&str; 3] =
     ["gcpServiceAccountKey", "azureServicePrincipalClientSecret", "useAzureWorkloadIdentity"];
 
-/// What the server of a repository is shown by Argo CD's own Secrets.
+/// Returns what the server of a repository is shown by Argo CD's own Secrets.
 ///
 /// # Errors
-/// Where there are none for it, or they cannot be used.
+/// If there are none for it, or they cannot be used.
 pub(super) fn of_repository(vault: &dyn Vault, namespace: &str, project: &str, url: &str) -> Result<Login> {
     let repositories = vault.labelled(namespace, LABEL, "repository")?;
     let own = repository(&repositories, project, url);
@@ -63,10 +63,10 @@ pub(super) fn of_repository(vault: &dyn Vault, namespace: &str, project: &str, u
     trusting(vault, namespace, url, login)
 }
 
-/// What the server of a repository is shown by one Secret.
+/// Returns what the server of a repository is shown by one Secret.
 ///
 /// # Errors
-/// Where it is not there, or cannot be used.
+/// If it is not there, or cannot be used.
 pub(super) fn of_secret(vault: &dyn Vault, secret: &Named, argocd: &str, url: &str) -> Result<Login> {
     let kept = super::secret(vault, secret)?;
     let keys = Keys::of(&kept);
@@ -149,7 +149,7 @@ fn app(keys: &Keys<'_>) -> Result<Shown> {
     }))
 }
 
-/// How the server is reached.
+/// Returns how the server is reached.
 fn reached(keys: &Keys<'_>) -> Result<Login> {
     let proxy = keys
         .text("proxy")?

@@ -11,10 +11,10 @@ use crate::account::{Account, AppKey};
 use crate::change::Named;
 use crate::cluster::Vault;
 
-/// What the server of a repository is shown.
+/// Returns what the server of a repository is shown.
 ///
 /// # Errors
-/// Where a Secret is not there, or cannot be used.
+/// If a Secret is not there, or cannot be used.
 pub(super) fn login(
     vault: &dyn Vault,
     secret: Option<&Named>,

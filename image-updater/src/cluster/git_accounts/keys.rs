@@ -1,4 +1,4 @@
-//! What is in a Secret, key by key; where another Secret adds to it, what the first lacks is looked for there.
+//! Reads the keys of a Secret; missing keys are taken from another Secret that supplements it.
 
 use diagnostic::{Error, Result};
 use gitremote::ClientCertificate;
@@ -48,7 +48,7 @@ impl<'k> Keys<'k> {
         Ok(self.text(key)?.map(Secret::from))
     }
 
-    /// Whether something is said to be so, in the words that Go takes.
+    /// Returns whether something is said to be so, in the words that Go takes.
     pub(super) fn flag(&self, key: &str) -> Result<bool> {
         match self.text(key)?.unwrap_or_default() {
             "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),

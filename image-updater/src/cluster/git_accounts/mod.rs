@@ -1,4 +1,5 @@
-//! What git servers are shown by what a cluster keeps: the Secrets of Argo CD, of Flux, and those that a method names.
+//! Selects git credentials from the cluster: the Secrets of Argo CD, of Flux, and those that a write-back method
+//! names.
 //!
 //! In: where an account is kept, and the address of a repository. Out: what its server is shown and how it is reached, read
 //! anew each time and kept by nobody. Refused: Secrets that are not there or lack a key. An error names the Secret and the
@@ -24,7 +25,7 @@ use crate::work::GitAccount;
 use address::Way;
 pub(crate) use signing::Signer;
 
-/// What is remembered of accounts from round to round: no secret but tokens that soon are of no more use.
+/// State of accounts between reconciles: only tokens, which expire soon.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) tokens: AppTokens,
@@ -33,13 +34,13 @@ pub(crate) struct Accounts {
 }
 
 impl Accounts {
-    /// Whether it is the first time that the server of a repository is not checked.
+    /// Returns true if it is the first time that the server of a repository is not checked.
     pub(crate) fn is_news(&self, url: &str) -> bool {
         self.unchecked.lock().unwrap_or_else(PoisonError::into_inner).insert(url.to_owned())
     }
 }
 
-/// What a git server is shown, and how it is reached.
+/// The credentials and the access to a git server.
 #[derive(Debug, Default)]
 pub(crate) struct Login {
     pub(crate) shown: Shown,
@@ -53,7 +54,7 @@ pub(crate) struct Login {
     pub(crate) is_insecure: bool,
 }
 
-/// What a git server is shown.
+/// The credentials for a git server.
 #[derive(Debug, Default)]
 pub(crate) enum Shown {
     /// Nothing: anybody may read it.
@@ -69,10 +70,10 @@ pub(crate) enum Shown {
     App(AppKey),
 }
 
-/// What the server of a repository is shown by an account that a cluster keeps.
+/// Returns what the server of a repository is shown by an account that a cluster keeps.
 ///
 /// # Errors
-/// Where it cannot be read, or lacks what such a server is shown.
+/// If it cannot be read, or lacks what such a server is shown.
 pub(crate) fn login(vault: &dyn Vault, account: &GitAccount, url: &str) -> Result<Login> {
     let login = match account {
         GitAccount::ArgoCd { namespace, project } => argocd::of_repository(vault, namespace, project, url),

@@ -26,10 +26,10 @@ impl<'v> Signer<'v> {
         Self { vault, of, key: Mutex::default() }
     }
 
-    /// Who signs with it.
+    /// Returns the signer.
     ///
     /// # Errors
-    /// Where the Secret is not there, or has no such key.
+    /// If the Secret is not there, or has no such key.
     fn read(&self) -> Result<Box<dyn Sign>> {
         let kept = super::secret(self.vault, &self.of.secret)?;
         let keys = Keys::of(&kept);

@@ -7,10 +7,10 @@ use crate::cluster::Kept;
 use crate::dialect;
 
 const URL: &str = "https://git.test/platform/deploy.git";
-/// What is in a Secret.
+/// The data of a Secret.
 type Data<'d> = &'d [(&'d str, &'d str)];
 
-/// What is in a Secret, the repository, and what its server is shown.
+/// The data of a Secret, the repository, and the expected credentials.
 type Row<'r> = (Data<'r>, &'r str, Result<&'r str, &'r str>);
 
 const LABEL: &str = "argocd.argoproj.io/secret-type";
@@ -55,7 +55,7 @@ impl Vault for Memory {
     }
 }
 
-/// What is shown, in short.
+/// Returns what is shown, in short.
 fn told(login: &Login) -> String {
     match &login.shown {
         Shown::Nothing => "nothing".to_owned(),

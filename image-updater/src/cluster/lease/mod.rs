@@ -32,10 +32,10 @@ use rules::{Answer, Request, Rules, Times};
 /// In one try: a renewal that collides with somebody else's change, a look, a renewal; and a Lease that is gone meanwhile.
 const MOST_REQUESTS: usize = 4;
 
-/// How long it may take to give the Lease back. After that others wait for its end, which is no harm.
+/// Time it may take to give the Lease back. After that others wait for its end, which is no harm.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Who stands for election to what.
+/// A candidate in the leader election.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) lease: Named,
@@ -113,7 +113,7 @@ struct Elector {
     said: Said,
 }
 
-/// What was said last, so that it is said once.
+/// The state that was last logged.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     leads: bool,
@@ -196,7 +196,7 @@ impl Elector {
         }
     }
 
-    /// What the API server says, or why it says nothing.
+    /// Returns what the API server says, or why it says nothing.
     async fn ask(&self, request: &Request) -> Result<Answer, String> {
         let (name, params) = (&*self.lease.name, PostParams::default());
         let asked = async {

@@ -15,11 +15,11 @@ use kube::api::ObjectMeta;
 /// The times of an election.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// How long others wait for who leads to renew.
+    /// Time others wait for who leads to renew.
     pub(super) duration: Duration,
-    /// How long who leads tries to renew before it gives up; shorter, so that it has before others begin.
+    /// Time who leads tries to renew before it gives up; shorter, so that it has before others begin.
     pub(super) deadline: Duration,
-    /// How long each waits from one try to the next.
+    /// Time each waits from one try to the next.
     pub(super) retry: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Default for Times {
     }
 }
 
-/// What the API server is asked.
+/// A request to the API server.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Request {
     Read,
@@ -40,7 +40,7 @@ pub(super) enum Request {
     Replace(Box<Lease>),
 }
 
-/// What it says.
+/// The answer of the API server.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
     /// This is the Lease now.
@@ -82,7 +82,7 @@ impl Rules {
         self.end.filter(|end| now < *end)
     }
 
-    /// Who holds the Lease, as far as is known.
+    /// Returns the known holder of the Lease.
     pub(super) fn holder(&self) -> Option<&str> {
         self.spec()?.holder_identity.as_deref().filter(|holder| !holder.is_empty())
     }
@@ -138,7 +138,7 @@ impl Rules {
         Some(Request::Replace(lease))
     }
 
-    /// What became of that; whether it is to be tried again.
+    /// Returns what became of that; whether it is to be tried again.
     pub(super) fn released(&mut self, answer: Answer, now: Instant) -> bool {
         match answer {
             Answer::Is(lease) => self.see(lease, now),
@@ -171,7 +171,7 @@ impl Rules {
         self.is_ours() || self.holder().is_none() || now >= seen.since + self.patience()
     }
 
-    /// How long who holds the Lease may be silent. It says so itself; where it does not, it is as patient as we are.
+    /// Returns how long who holds the Lease may be silent. It says so itself; where it does not, it is as patient as we are.
     fn patience(&self) -> Duration {
         let seconds = self.spec().and_then(|spec| spec.lease_duration_seconds);
         let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|seconds| *seconds > 0);

@@ -14,7 +14,7 @@ use super::words::{joined, of_error};
 use crate::dialect::status::{ImageReference, ImageUpdateAutomationStatus};
 use crate::work::OwnerKind;
 
-/// What it came to.
+/// The result.
 #[derive(Debug, Default)]
 pub(super) struct Automation {
     images: States,
@@ -27,13 +27,13 @@ pub(super) struct Automation {
     push: Option<Push>,
 }
 
-/// What was pushed and is not told yet.
+/// A pushed commit that was not reported yet.
 #[derive(Debug)]
 struct Push {
     commit: String,
     branch: String,
     at: Timestamp,
-    /// What it changes.
+    /// The changed images.
     changes: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl Automation {
         Self { push: self.push, ..Self::default() }
     }
 
-    /// What the next status tells of a push.
+    /// Returns what the next status tells of a push.
     pub(super) fn push_in_words(&self) -> Option<String> {
         let Push { commit, branch, changes, .. } = self.push.as_ref()?;
         let short = commit.get(..7).unwrap_or(commit);
@@ -139,7 +139,7 @@ impl Automation {
     }
 }
 
-/// How the writing went. That nothing could be chosen is for the policy to say; as with Flux, the others go on.
+/// Returns how the writing went. That nothing could be chosen is for the policy to say; as with Flux, the others go on.
 fn written_state(heard: &Heard<'_>) -> State {
     match heard.report.and_then(|report| report.decided.as_ref()) {
         Some(Err(_)) => State::Well,
@@ -152,7 +152,7 @@ fn policy_of(heard: &Heard<'_>) -> Option<String> {
     Some(policy.id.name.clone())
 }
 
-/// Whether it cannot go on until somebody mends the object.
+/// Returns true if it cannot go on until somebody mends the object.
 fn say_fault(conditions: &mut Conditions, fault: &Fault, message: &str) -> bool {
     let is_of = |field: &str| fault.field.as_deref().is_some_and(|known| known.starts_with(field));
     match fault.kind() {

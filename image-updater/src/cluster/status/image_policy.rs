@@ -11,7 +11,7 @@ use super::words::{joined, of_error};
 use crate::dialect::status::{ImagePolicyStatus, ImageReference};
 use crate::round::Report;
 
-/// What it has chosen.
+/// The chosen tag.
 #[derive(Debug, Default)]
 pub(super) struct ImagePolicy {
     choice: Option<Choice>,
@@ -115,7 +115,7 @@ fn in_words(latest: &ImageReference, previous: Option<&ImageReference>) -> Strin
     text
 }
 
-/// Whether it cannot go on until somebody mends the object.
+/// Returns true if it cannot go on until somebody mends the object.
 fn say_fault(conditions: &mut Conditions, cause: ErrorKind, message: &str) -> bool {
     match cause {
         ErrorKind::NotFound | ErrorKind::Credentials => conditions.fail("DependencyNotReady", message),

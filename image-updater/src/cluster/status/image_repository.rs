@@ -15,10 +15,10 @@ use super::words::{joined, of_error};
 use crate::dialect::status::{ImageRepositoryStatus, ScanResult};
 use crate::round::Scan;
 
-/// What Flux leaves out where nothing else is said.
+/// Flux' default exclusion.
 const EXCLUDED: &str = r"^.*\.sig$";
 
-/// What was found in its registry.
+/// The scan result of a registry.
 #[derive(Debug, Default)]
 pub(super) struct ImageRepository {
     scan: Option<(Timestamp, Result<Scan>)>,
@@ -84,7 +84,7 @@ impl ImageRepository {
     }
 }
 
-/// Whether it cannot go on until somebody mends the object.
+/// Returns true if it cannot go on until somebody mends the object.
 fn say_fault(conditions: &mut Conditions, fault: &Fault, message: &str) -> bool {
     let is_of_image = fault.field.as_deref().is_some_and(|field| field.starts_with("spec.image"));
     match fault.kind() {

@@ -19,14 +19,14 @@ use crate::dialect::status::{Condition, ImageUpdaterStatus, RecentUpdate, Truth}
 /// So many updates are named, the newest.
 const RECENT: usize = 20;
 
-/// What has become of its images.
+/// The states of its images.
 #[derive(Debug, Default)]
 pub(super) struct ImageUpdater {
     images: States,
     checked_at: Option<Timestamp>,
-    /// How many images the last round has brought up to date.
+    /// Number of images the last round has brought up to date.
     updated: usize,
-    /// What is not told yet.
+    /// The updates that were not reported yet.
     updates: Vec<Done>,
 }
 
@@ -40,7 +40,7 @@ struct Done {
     at: Timestamp,
 }
 
-/// What is wrong in all.
+/// The totals of errors.
 struct Troubles {
     faults: Vec<String>,
     failures: Vec<String>,
@@ -80,7 +80,7 @@ impl ImageUpdater {
         Counts { applications: applications.len(), images: self.images.len() }
     }
 
-    /// How many updates the next status tells of.
+    /// Returns how many updates the next status tells of.
     pub(super) fn untold(&self) -> usize {
         self.updates.len()
     }
@@ -104,7 +104,7 @@ impl ImageUpdater {
         }
     }
 
-    /// What was updated last, the newest first: an image that goes to one version in several Applications is one.
+    /// Returns what was updated last, the newest first: an image that goes to one version in several Applications is one.
     fn recent(&self, mut recent: Vec<RecentUpdate>) -> Vec<RecentUpdate> {
         for done in &self.updates {
             let is_it = |known: &RecentUpdate| {

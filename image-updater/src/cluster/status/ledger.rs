@@ -1,4 +1,4 @@
-//! What is known of each object, folded over many rounds.
+//! The state of each object, aggregated over reconciles.
 //!
 //! A round is over the images that are due in one repository, and an object's images may be in many. So what each round
 //! came to is kept by image, until there are other images. Nothing is kept of Applications: they are told by Events only.
@@ -24,7 +24,7 @@ pub(in crate::cluster) struct Ledger {
     accounts: BTreeMap<Owner, Account>,
 }
 
-/// What is known of one object.
+/// The state of one object.
 #[derive(Debug)]
 struct Account {
     subject: Subject,
@@ -33,7 +33,7 @@ struct Account {
     handled: Option<String>,
 }
 
-/// What has become of its images.
+/// The states of its images.
 #[derive(Debug)]
 enum Story {
     ImageUpdater(ImageUpdater),
@@ -42,11 +42,11 @@ enum Story {
     Automation(Automation),
 }
 
-/// What a status is made of beside the story.
+/// The inputs of a status besides the image states.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'f> {
     pub(super) subject: &'f Subject,
-    /// What the object itself says, at the time of writing.
+    /// The current spec of the object.
     pub(super) spec: &'f Value,
     pub(super) handled: Option<&'f str>,
     pub(super) now: Timestamp,
@@ -56,20 +56,20 @@ pub(super) struct Frame<'f> {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::cluster) struct Draft {
     pub(in crate::cluster) status: Value,
-    /// What this says that was not said before, for people.
+    /// The reported changes, for events.
     pub(in crate::cluster) told: Told,
 }
 
-/// How much of the story a draft has told.
+/// Part of the story a draft has told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::cluster) struct Told {
     /// So many updates, from the oldest on.
     updates: usize,
-    /// What was pushed.
+    /// The pushed commit.
     pub(in crate::cluster) push: Option<String>,
 }
 
-/// What is watched for an ImageUpdater.
+/// Counts of an ImageUpdater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::cluster) struct Counts {
     pub(in crate::cluster) applications: usize,
@@ -127,7 +127,7 @@ impl Ledger {
         self.accounts.get(owner).map(|account| &account.subject)
     }
 
-    /// What is watched for each ImageUpdater.
+    /// Returns what is watched for each ImageUpdater.
     pub(in crate::cluster) fn counts(&self) -> impl Iterator<Item = (&Owner, Counts)> {
         self.accounts.iter().filter_map(|(owner, account)| match &account.story {
             Story::ImageUpdater(story) if !account.subject.is_going => Some((owner, story.counts())),
@@ -224,7 +224,7 @@ impl Story {
     }
 }
 
-/// What an object says of its state. What cannot be read was written by nobody who knows the kind.
+/// Returns what an object says of its state. What cannot be read was written by nobody who knows the kind.
 fn read<T: DeserializeOwned + Default>(status: &Value) -> T {
     T::deserialize(status).unwrap_or_default()
 }
@@ -233,7 +233,7 @@ fn written(status: impl Serialize) -> Option<Value> {
     serde_json::to_value(status).ok()
 }
 
-/// How images do, by what they are called; nothing of those that no round came to yet.
+/// The states of images by id; `None` until the first reconcile.
 pub(super) type States = BTreeMap<ImageId, Option<super::news::State>>;
 
 /// Takes over which images there are, with what is known of them; whether they are others.

@@ -1,4 +1,4 @@
-//! How objects of the cluster are told how they do: from what rounds came to, to the `status` of each.
+//! Writes the `status` of objects from the results of reconciles.
 //!
 //! ```text
 //! resolved    which objects there are, of which generation, and what is wrong with them    subject.rs

@@ -1,4 +1,4 @@
-//! What a round came to, sorted by the objects that its images are worked off for.
+//! Groups the result of a reconcile by the objects that own its images.
 
 use diagnostic::Error;
 use std::collections::{BTreeMap, HashSet};
@@ -19,7 +19,7 @@ pub(in crate::cluster) struct ImageId {
     pub(in crate::cluster) name: String,
 }
 
-/// How an image does.
+/// The state of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cluster) enum State {
     /// It stands where it should.
@@ -29,7 +29,7 @@ pub(in crate::cluster) enum State {
     Failed(String),
 }
 
-/// What a round came to for one object.
+/// The result of a reconcile for one object.
 #[derive(Debug)]
 pub(in crate::cluster) struct News<'r> {
     pub(super) now: Timestamp,
@@ -39,7 +39,7 @@ pub(in crate::cluster) struct News<'r> {
     pub(super) failure: Option<&'r Error>,
 }
 
-/// What became of one image.
+/// The result for one image.
 #[derive(Clone, Debug)]
 pub(in crate::cluster) struct Heard<'r> {
     pub(in crate::cluster) id: ImageId,
@@ -48,7 +48,7 @@ pub(in crate::cluster) struct Heard<'r> {
     pub(in crate::cluster) state: State,
     /// Nothing where the round failed before it came to this image.
     pub(super) report: Option<&'r Report>,
-    /// What others see now.
+    /// The published change.
     pub(in crate::cluster) written: Option<&'r Change>,
     pub(super) owners: &'r [Owner],
 }
@@ -58,7 +58,7 @@ impl ImageId {
         Self { application: update.application.clone(), name: update.name.clone() }
     }
 
-    /// What people call it.
+    /// Returns what people call it.
     pub(in crate::cluster) fn title(&self) -> String {
         match &self.application {
             Some(application) => format!("{} of {application}", self.name),
@@ -80,7 +80,7 @@ impl Heard<'_> {
     }
 }
 
-/// What a round over these images came to, for each object that it concerns.
+/// Returns what a round over these images came to, for each object that it concerns.
 pub(in crate::cluster) fn sorted<'r>(
     updates: &'r [Update],
     outcome: Result<&'r Delivered, &'r Failed>,

@@ -1,11 +1,11 @@
-//! What of a status has changed, as a JSON merge patch (RFC 7396).
+//! Computes a status change as a JSON merge patch (RFC 7396).
 
 use serde_json::{Map, Value};
 
 /// The fields that only say when something was last looked at.
 const TIMES: [&[&str]; 3] = [&["lastCheckedAt"], &["lastAutomationRunTime"], &["lastScanResult", "scanTime"]];
 
-/// How two statuses differ.
+/// The difference of two statuses.
 #[derive(Debug, PartialEq)]
 pub(super) enum Difference {
     None,
@@ -14,7 +14,7 @@ pub(super) enum Difference {
     Content(Value),
 }
 
-/// What makes the one status the other.
+/// Returns what makes the one status the other.
 pub(super) fn difference(before: &Value, after: &Value) -> Difference {
     let patch = patch(before, after);
     if patch == Value::Object(Map::new()) {

@@ -1,4 +1,4 @@
-//! What people are told beside the status, in an Event, where the status says something new.
+//! The Events that accompany a new status.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::cluster::events::{Notice, Severity};
 use crate::dialect::status::{Condition, Truth};
 use crate::work::{Owner, OwnerKind};
 
-/// What is new in a status; nothing where people know it already.
+/// Returns what is new in a status; nothing where people know it already.
 pub(super) fn announced(owner: &Owner, before: &Value, after: &Value, told: &Told) -> Option<Notice> {
     let (before, after) = (conditions(before), conditions(after));
     let (severity, reason, message) = match owner.kind {
@@ -21,7 +21,7 @@ pub(super) fn announced(owner: &Owner, before: &Value, after: &Value, told: &Tol
 
 type Words = (Severity, String, String);
 
-/// What was updated is said by an Event of its own, so that here it is what went wrong, and that it is mended.
+/// Returns the event about errors and recovery; updates have their own events.
 fn of_image_updater(before: &[Condition], after: &[Condition]) -> Option<Words> {
     let (was, is) = (find(before, ERROR), find(after, ERROR)?);
     match is.status {

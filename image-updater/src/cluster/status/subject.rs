@@ -12,17 +12,17 @@ pub(crate) struct Subject {
     pub(crate) api: String,
     /// Its `metadata.generation`.
     pub(crate) generation: i64,
-    /// What its annotation `reconcile.fluxcd.io/requestedAt` says.
+    /// The annotation `reconcile.fluxcd.io/requestedAt`.
     pub(crate) requested_at: Option<String>,
-    /// Whether it is left alone for now; then it is told nothing.
+    /// True if it is left alone for now; then it is told nothing.
     pub(crate) is_suspended: bool,
-    /// Whether it is being deleted, and only waits for its finalizers.
+    /// True if it is being deleted, and only waits for its finalizers.
     pub(crate) is_going: bool,
-    /// What is wrong with it. Each has left out an image, an Application or all of it.
+    /// The errors. Each has excluded an image, an Application or all of it.
     pub(crate) faults: Vec<Fault>,
 }
 
-/// What is wrong with an object.
+/// An error in an object.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     /// The field: `spec.applicationRefs[0].images[1].alias`.
@@ -52,7 +52,7 @@ impl Fault {
 }
 
 impl Subject {
-    /// Whether another look found it as it was.
+    /// Returns true if another look found it as it was.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let faults =
             |subject: &Self| subject.faults.iter().map(Fault::key).eq(other.faults.iter().map(Fault::key));

@@ -1,4 +1,4 @@
-//! What is wrong or to be known, in a text of bounded length.
+//! Formats errors and warnings in a bounded length.
 
 use crate::report::visible;
 use diagnostic::Error;

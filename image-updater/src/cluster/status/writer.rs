@@ -21,31 +21,31 @@ use crate::cluster::events::resource;
 use crate::cluster::witness::{Shared, lock};
 use crate::work::{Owner, OwnerKind};
 
-/// What Argo CD Image Updater puts on its resources. What it is good for is to say when one goes.
+/// The finalizer of Argo CD Image Updater, which only serves to report deletion.
 const FINALIZER: &str = "resources-finalizer.argocd-image-updater.argoproj.io";
 
-/// What Flux has put on its objects, which nobody would take off when its controllers are gone.
+/// The finalizer of Flux, which nobody would remove without its controllers.
 const FLUX_FINALIZER: &str = "finalizers.fluxcd.io";
 
-/// How long between two writes of one object.
+/// Time between two writes of one object.
 const SPARING: Duration = Duration::from_secs(1);
 
-/// How long between two writes that only say that something was looked at.
+/// Time between two writes that only say that something was looked at.
 const SPARING_TIMES: Duration = Duration::from_secs(60);
 
-/// How long between two writes of any object.
+/// Time between two writes of any object.
 const PACE: Duration = Duration::from_millis(20);
 
 /// The same, where they only say that something was looked at.
 const PACE_OF_TIMES: Duration = Duration::from_millis(200);
 
-/// How long one request may take.
+/// Time one request may take.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How often it is looked whether it is our turn again.
+/// Maximum number of times it is looked whether it is our turn again.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How long an object, or the API server, is left alone at the most after failures.
+/// Time an object, or the API server, is left alone at the most after failures.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Which objects are to be looked at.
@@ -59,7 +59,7 @@ pub(in crate::cluster) struct Writer {
 struct Desk {
     pending: BTreeMap<Owner, Due>,
     written: HashMap<Owner, Instant>,
-    /// Whether one of them is being written.
+    /// True if one of them is being written.
     is_busy: bool,
 }
 
@@ -69,7 +69,7 @@ struct Due {
     /// Before that it is left alone.
     at: Instant,
     failures: u32,
-    /// Whether all there is to say is that it was looked at.
+    /// True if all there is to say is that it was looked at.
     is_idle: bool,
 }
 
@@ -83,7 +83,7 @@ struct Shown {
     object: Value,
 }
 
-/// What came of a write.
+/// The result of a write.
 enum Outcome {
     /// It says what it should.
     Done { pace: Duration },
@@ -112,7 +112,7 @@ impl Writer {
         self.rung.notify_one();
     }
 
-    /// Whether there is nothing to be said.
+    /// Returns true if there is nothing to be said.
     pub(in crate::cluster) fn is_idle(&self) -> bool {
         let desk = lock(&self.desk);
         !desk.is_busy && desk.pending.values().all(|due| due.is_idle)
@@ -131,7 +131,7 @@ impl Writer {
         Ok(found)
     }
 
-    /// What was begun is over.
+    /// Waits until started work is finished.
     fn rest(&self) {
         lock(&self.desk).is_busy = false;
     }
@@ -188,7 +188,7 @@ impl Shared {
         }
     }
 
-    /// What becomes of an object after a write, and how long until the next one.
+    /// Returns what becomes of an object after a write, and how long until the next one.
     fn settle(&self, owner: Owner, outcome: Outcome, failures: u32, troubles: &mut u32) -> Duration {
         let now = Instant::now();
         if !matches!(outcome, Outcome::Away(..)) {
@@ -345,7 +345,7 @@ impl Shown {
     }
 }
 
-/// What an error means: for this object, or for all of them.
+/// Returns what an error means: for this object, or for all of them.
 fn judged(error: kube::Error) -> Outcome {
     match error {
         kube::Error::Api(status) if status.code == 404 => Outcome::Done { pace: PACE },

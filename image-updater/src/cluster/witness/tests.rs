@@ -17,7 +17,7 @@ use crate::work::OwnerKind;
 
 const GROUP: &str = "/apis/argocd-image-updater.argoproj.io/v1alpha1/namespaces/argocd/imageupdaters";
 
-/// What the stand-in has.
+/// The objects of the stand-in.
 #[derive(Default)]
 struct Store {
     /// By their paths.

@@ -1,4 +1,4 @@
-//! Whether the CRDs are as published, and whether an API server that has them and the readers of the dialects are of one
+//! Tells whether the CRDs are as published, and whether an API server that has them and the readers of the dialects are of one
 //! mind.
 //!
 //! `testdata/image-updater/crds/` has objects: `world.yaml` those that others refer to, each other file samples, whose
@@ -122,7 +122,7 @@ fn samples_are_refused_where_they_are_wrong() {
     assert!(count > 100, "{count}");
 }
 
-/// What dialects are shown in files: what an API server refuses of it is a fault to the reader, and so the other way
+/// Expected values: what dialects are shown in files: what an API server refuses of it is a fault to the reader, and so the other way
 /// round what is read without a fault can be applied.
 #[test]
 fn what_is_read_from_files_can_be_applied() {
@@ -184,7 +184,7 @@ fn a_kind_is_called_as_kubectl_calls_it() {
     assert!(called("image").is_empty());
 }
 
-/// What an API server takes as a schema, beside what it says of values.
+/// Schema keywords that an API server accepts, besides those about values.
 const WORDS: &[&str] = &[
     "type",
     "description",

@@ -1,5 +1,5 @@
-//! What an API server does with an object of a CRD: it writes the defaults into it, holds it against the schema, and then
-//! against the rules in CEL.
+//! Emulates an API server's handling of a custom resource: it applies defaults, checks the schema, and then the CEL
+//! rules.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use yamltree::{JsonOptions, Node, to_json};
 
 use super::expression;
 
-/// What an API server has of a CRD.
+/// The CRD of an API server.
 pub(super) struct Server {
     schema: Value,
     compiled: Schema,

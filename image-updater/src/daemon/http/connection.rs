@@ -22,16 +22,16 @@ use super::{Door, MAX_BODY, Unread};
 /// A head with cookies and all that proxies add is shorter; it is also the least that hyper takes.
 const MAX_HEAD: usize = 8 << 10;
 
-/// What HTTP/2 may send before it is read, of one body and of all.
+/// Flow control window of HTTP/2, per body and in total.
 const WINDOW: u32 = 64 << 10;
 
-/// How many requests of HTTP/2 there are at once.
+/// Maximum number of requests of HTTP/2 there that are at once.
 const STREAMS: u32 = 32;
 
-/// How long an answer that is under way may take once the connection is to end.
+/// Time an answer that is under way may take once the connection is to end.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// How much of a body that nobody wants is read all the same: a client that sends it does not listen before its end.
+/// Maximum amount of a body that nobody wants is read all the same: a client that sends it does not listen before its end.
 const MAX_WASTE: usize = 4 * MAX_BODY;
 
 /// When something last happened on a connection.

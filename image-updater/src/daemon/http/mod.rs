@@ -29,17 +29,17 @@ pub(crate) const MAX_BODY: usize = 1 << 20;
 /// Threads for all listeners. What is done in them is short.
 const THREADS: usize = 2;
 
-/// How long to wait where the system has no connections left to give.
+/// Time to wait where the system has no connections left to give.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What is allowed on an address.
+/// The limits of an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// How many connections there are at once.
+    /// Number of connections at once.
     pub(super) connections: usize,
-    /// How many bodies are read at once.
+    /// Number of bodies are read at once.
     pub(super) bodies: usize,
-    /// How long a client may take for anything.
+    /// Time a client may take for anything.
     pub(super) patience: Duration,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Unread {
     Broken,
 }
 
-/// Who answers.
+/// Handles requests.
 pub(crate) trait Routes: Send + Sync {
     /// The answer to a head, where that says enough.
     fn on_head(&self, head: &Parts) -> Option<Page>;
@@ -82,7 +82,7 @@ pub(super) struct Listening {
     _end: watch::Sender<()>,
 }
 
-/// What is behind a listener.
+/// A listener with its routes.
 struct Door {
     routes: Arc<dyn Routes>,
     certificates: Option<Certificates>,
@@ -94,7 +94,7 @@ impl Server {
     /// Nobody is listened to yet.
     ///
     /// # Errors
-    /// Where there are no threads.
+    /// If there are no threads.
     pub(super) fn start() -> io::Result<Self> {
         let mut runtime = Builder::new_multi_thread();
         runtime.worker_threads(THREADS).thread_name("http").enable_all();
@@ -104,7 +104,7 @@ impl Server {
     /// Answers behind a listener.
     ///
     /// # Errors
-    /// Where the system refuses it.
+    /// If the system refuses it.
     pub(super) fn listen(
         &self,
         listener: TcpListener,

@@ -13,7 +13,7 @@ pub(crate) struct Page {
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,
     pub(crate) body: String,
-    /// What else its head says.
+    /// Additional headers.
     pub(crate) headers: Vec<(HeaderName, &'static str)>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Certificates {
     current: Arc<Current>,
 }
 
-/// What was read last.
+/// The certificate that was last read.
 #[derive(Debug)]
 struct Current {
     chain: PathBuf,
@@ -62,7 +62,7 @@ impl Certificates {
     /// Reads them for the first time.
     ///
     /// # Errors
-    /// Where a file cannot be read, or they do not belong together.
+    /// If a file cannot be read, or they do not belong together.
     pub(crate) fn load(chain: &Path, key: &Path, oldest: MinVersion) -> Result<Self> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         // What is written in the meantime is noticed later.

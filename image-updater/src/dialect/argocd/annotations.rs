@@ -11,7 +11,7 @@ use yamlserde::Spanned;
 pub(super) const PREFIX: &str = "argocd-image-updater.argoproj.io/";
 const LIST: &str = "image-list";
 
-/// What may be said of all images of an Application.
+/// Annotations for all images of an Application.
 const OF_APPLICATION: &[&str] = &[
     LIST,
     "update-strategy",
@@ -25,7 +25,7 @@ const OF_APPLICATION: &[&str] = &[
     "git-repository",
 ];
 
-/// What may be said of one image, behind its alias and a dot.
+/// Annotations for one image, behind its alias and a dot.
 const OF_IMAGE: &[&str] = &[
     "update-strategy",
     "force-update",
@@ -42,7 +42,7 @@ const OF_IMAGE: &[&str] = &[
 /// Words of old versions, and what they are now.
 const OLD: &[(&str, &str)] = &[("tag-match", "allow-tags"), ("sort", "update-strategy")];
 
-/// Whether an Application has a list of images.
+/// Returns true if an Application has a list of images.
 pub(super) fn has_list(application: &Object) -> bool {
     Annotations(application).get(LIST).is_some()
 }
@@ -80,7 +80,7 @@ pub(super) fn claims<'o>(application: &'o Object, found: &mut Found) -> Result<V
     Ok(claims)
 }
 
-/// How an alias stands in keys, which have but one slash.
+/// Returns how an alias stands in keys, which have but one slash.
 fn key_of(alias: &str) -> String {
     alias.replace('/', "_")
 }
@@ -107,7 +107,7 @@ impl<'o> Annotations<'o> {
         Some(Spanned { value: items.map(str::to_owned).collect(), start })
     }
 
-    /// What is said of all images, or behind `ALIAS.` of one.
+    /// Returns what is said of all images, or behind `ALIAS.` of one.
     fn settings(&self, before: &str) -> Result<Settings> {
         let name = |field: &str| format!("{before}{field}");
         Ok(Settings {
@@ -185,7 +185,7 @@ impl<'o> Annotations<'o> {
     }
 }
 
-/// What may have been meant.
+/// Returns what may have been meant.
 fn hint(name: &str, of_image: Option<&str>) -> Option<String> {
     let field = of_image.or_else(|| name.split_once('.').map(|(_, field)| field)).unwrap_or(name);
     if let Some((old, new)) = OLD.iter().find(|(old, _)| *old == field) {

@@ -11,7 +11,7 @@ use super::super::within;
 /// The files that make a folder Kustomize's.
 pub(super) const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// What renders a source.
+/// The renderer of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Renderer {
     Helm,
@@ -25,11 +25,11 @@ pub(super) enum Renderer {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'o> {
     node: &'o Node,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub(super) start: u32,
-    /// Whether it is one of several.
+    /// True if it is one of several.
     pub(super) is_one_of_many: bool,
-    /// What Argo CD has found out that renders it.
+    /// The renderer that Argo CD detected.
     found_out: Option<&'o str>,
 }
 
@@ -98,12 +98,12 @@ impl<'o> Source<'o> {
         self.field("path").unwrap_or_default()
     }
 
-    /// Whether it is a chart from a repository of charts.
+    /// Returns true if it is a chart from a repository of charts.
     pub(super) fn is_chart(&self) -> bool {
         self.field("chart").is_some()
     }
 
-    /// What renders it: as it says, or as Argo CD finds out by the files in its folder.
+    /// Returns what renders it: as it says, or as Argo CD finds out by the files in its folder.
     pub(super) fn renderer(&self, paths: &Paths<'_>) -> Renderer {
         let is_told = |key: &str| self.node.get(key).is_some();
         let has = |names: &[&str]| paths.first(self.folder(), names).is_some();
@@ -125,7 +125,7 @@ impl<'o> Source<'o> {
     }
 }
 
-/// What a type of source means that Argo CD writes into the status.
+/// Returns what a type of source means that Argo CD writes into the status.
 fn found_out(kind: &str) -> Option<Renderer> {
     match kind {
         "Helm" => Some(Renderer::Helm),

@@ -26,13 +26,13 @@ pub(super) struct Claim<'o> {
     pub(super) settings: Settings,
     pub(super) target: Option<Spanned<ManifestTarget>>,
     pub(super) write_back: WriteBack,
-    /// What has to have signed it.
+    /// The signature verification.
     pub(super) verification: Option<Verification>,
-    /// Where it begins.
+    /// The offset of its first byte.
     pub(super) start: u32,
 }
 
-/// How a tag is chosen.
+/// The policy of an image.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) image: String,
@@ -108,7 +108,7 @@ impl Claim<'_> {
         now.to_owned()
     }
 
-    /// What follows the colon is a constraint on versions, or the tag that is watched.
+    /// Applies the part behind the colon: a version constraint, or the tag that is followed.
     fn constrain(&self, criteria: &mut Criteria, constraint: Option<&str>) -> Result<Option<String>> {
         let refuse = |message: String| self.said.refuse(self.image.start, message);
         match (criteria.strategy.as_str(), constraint) {
@@ -195,7 +195,7 @@ impl Claim<'_> {
     }
 }
 
-/// What is allowed, with its first word in lower case.
+/// Returns what is allowed, with its first word in lower case.
 fn allowed(text: &str) -> String {
     if text.eq_ignore_ascii_case("any") {
         return "any".to_owned();

@@ -1,4 +1,4 @@
-//! What the API server has to know of ImageUpdaters.
+//! The CRD of ImageUpdaters.
 
 use schemars::JsonSchema;
 

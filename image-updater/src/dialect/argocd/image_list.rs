@@ -49,7 +49,7 @@ fn item(part: &str) -> Result<Item<'_>> {
     Ok(Item { alias, image })
 }
 
-/// Whether a text may be an alias.
+/// Returns true if a text may be an alias.
 pub(super) fn is_alias(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(is_inner)

@@ -40,12 +40,12 @@ pub(super) const DIALECT: Dialect = Dialect {
     read,
 };
 
-/// What counts for all Applications.
+/// The settings of all Applications.
 struct World<'w> {
     resources: &'w [Resource],
     paths: Paths<'w>,
     home: &'w Files,
-    /// How many Applications each file has.
+    /// Number of Applications each file has.
     counts: HashMap<Arc<str>, usize>,
 }
 
@@ -146,7 +146,7 @@ impl World<'_> {
         }
     }
 
-    /// Who is told what becomes of an image, in a cluster.
+    /// Returns the objects that own an image, in a cluster.
     fn owners(&self, resource: Option<usize>, application: &Object, found: &Found) -> Vec<Owner> {
         if !found.is_live() {
             return Vec::new();

@@ -132,7 +132,7 @@ impl Resource {
         }
     }
 
-    /// What has to have signed images: the nearest block says it, as each that is enabled has a key. Files have no
+    /// Returns what has to have signed images: the nearest block says it, as each that is enabled has a key. Files have no
     /// Secrets, and so nothing is done by them where signatures should be verified.
     fn verification(
         &self,
@@ -217,7 +217,7 @@ fn check_verification(object: &Object, verification: &Spanned<Verification>) -> 
     Ok(())
 }
 
-/// How specific a reference is: a name before patterns, then selectors of labels, then literal characters.
+/// Returns how specific a reference is: a name before patterns, then selectors of labels, then literal characters.
 fn specificity(reference: &ApplicationRef) -> usize {
     let pattern = reference.name_pattern.value.as_str();
     let name = if pattern.contains(['*', '?', '[', ']']) { 0 } else { 1_000_000 };
@@ -228,7 +228,7 @@ fn specificity(reference: &ApplicationRef) -> usize {
     name + labels + literals(pattern)
 }
 
-/// How many bytes of a pattern stand for themselves.
+/// Returns how many bytes of a pattern stand for themselves.
 fn literals(pattern: &str) -> usize {
     let (mut count, mut rest) = (0, pattern);
     while let Some(first) = rest.chars().next() {

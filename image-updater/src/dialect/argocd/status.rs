@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::status::{Condition, Time};
 
-/// What has become of an ImageUpdater.
+/// The status of an ImageUpdater.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ImageUpdaterStatus {
@@ -19,17 +19,17 @@ pub(crate) struct ImageUpdaterStatus {
     /// When an image was last brought up to date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_updated_at: Option<Time>,
-    /// How many Applications the resource is for.
+    /// Number of Applications the resource is for.
     #[schemars(range(min = 0))]
     pub(crate) applications_matched: i32,
-    /// How many images are looked after.
+    /// Number of images are looked after.
     #[schemars(range(min = 0))]
     pub(crate) images_managed: i32,
-    /// What the last round that changed anything has changed.
+    /// The changes of the last reconcile that made any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(crate) recent_updates: Vec<RecentUpdate>,
-    /// How the resource is, side by side.
+    /// The conditions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
     pub(crate) conditions: Vec<Condition>,
@@ -50,7 +50,7 @@ pub(crate) struct RecentUpdate {
     pub(crate) applications_updated: i32,
     /// When.
     pub(crate) updated_at: Time,
-    /// What was done, for people.
+    /// A message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) message: String,
 }

@@ -1,4 +1,4 @@
-//! What stands in ImageUpdater resources, which is also what annotations come to.
+//! The fields of ImageUpdater resources, to which annotations are converted.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,9 +10,9 @@ use yamlserde::Spanned;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ImageUpdater {
-    /// How tags are chosen, where neither an Application's reference nor an image says otherwise.
+    /// The default update settings.
     pub(super) common_update_settings: Option<Settings>,
-    /// Where new versions are written, where an Application's reference does not say otherwise.
+    /// The default write-back settings.
     pub(super) write_back_config: Option<WriteBack>,
     /// The Applications, in the namespace of this resource. One that several references match is worked off by the most
     /// specific one of these alone.
@@ -49,7 +49,7 @@ pub(super) struct ApplicationRef {
     pub(super) images_verification: Option<Spanned<Verification>>,
     /// How tags are chosen, where an image does not say otherwise.
     pub(super) common_update_settings: Option<Settings>,
-    /// Where new versions are written.
+    /// The write-back settings.
     pub(super) write_back_config: Option<WriteBack>,
     /// The images that are kept up to date.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub(super) struct ApplicationRef {
     pub(super) images: Vec<Spanned<Image>>,
 }
 
-/// How a tag is chosen. What is absent is taken from where it is more general.
+/// The update settings. Missing fields are inherited from the more general settings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Settings {
@@ -79,7 +79,7 @@ pub(super) struct Settings {
     pub(super) platforms: Option<Spanned<Vec<String>>>,
 }
 
-/// Where new versions are written.
+/// The write-back settings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct WriteBack {
@@ -92,7 +92,7 @@ pub(super) struct WriteBack {
     pub(super) git_config: GitConfig,
 }
 
-/// How a repository is written.
+/// The git settings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct GitConfig {
@@ -136,7 +136,7 @@ pub(super) struct Empty {}
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Image {
-    /// What it is called here.
+    /// The alias.
     #[schemars(extend("pattern" = "^[a-zA-Z0-9][a-zA-Z0-9-._]*$"))]
     pub(super) alias: Spanned<String>,
     /// The image, and after a colon the versions that are allowed, or the tag that `digest` watches.
@@ -150,7 +150,7 @@ pub(super) struct Image {
     pub(super) images_verification: Option<Spanned<Verification>>,
 }
 
-/// Where in the manifests of an Application an image stands.
+/// The position of an image in the manifests of an Application.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-kubernetes-validations" = [{
@@ -170,11 +170,11 @@ pub(super) struct ManifestTarget {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Parts {
-    /// Where the name is; `image.name` where nothing is said.
+    /// The path of the name [default: `image.name`].
     pub(super) name: Option<String>,
-    /// Where the tag is; `image.tag` where nothing is said.
+    /// The path of the tag [default: `image.tag`].
     pub(super) tag: Option<String>,
-    /// Where the whole reference is; `name` and `tag` do not count then.
+    /// The path of the whole reference; `name` and `tag` are then ignored.
     pub(super) spec: Option<String>,
 }
 
@@ -182,7 +182,7 @@ pub(super) struct Parts {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KustomizeTarget {
-    /// What manifests call the image.
+    /// The name of the image in the manifests.
     pub(super) name: String,
 }
 
@@ -205,7 +205,7 @@ pub(super) struct PluginTarget {
     pub(super) spec: Option<Spanned<String>>,
 }
 
-/// Whose signatures images have to bear.
+/// The signature verification of images.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = [{
@@ -213,7 +213,7 @@ pub(super) struct PluginTarget {
     "message": "at least one verification method (cosignKey) is required when verification is enabled",
 }]))]
 pub(super) struct Verification {
-    /// Whether signatures are asked for; `false` takes back what is said where it is more general.
+    /// True if signatures are asked for; `false` takes back what is said where it is more general.
     #[schemars(extend("x-default" = true))]
     pub(super) enabled: Option<bool>,
     /// The public key of who signs with Cosign, in PEM.

@@ -1,4 +1,4 @@
-//! Where the images of an Application are written, and how that is delivered.
+//! Determines where the images of an Application are written, and how that is delivered.
 
 use super::super::Found;
 use super::super::objects::Object;
@@ -28,13 +28,13 @@ pub(super) struct Destination<'o> {
     pub(super) application: &'o Object,
     pub(super) source: Source<'o>,
     pub(super) paths: &'o Paths<'o>,
-    /// Where the manifests are.
+    /// The repository of the manifests.
     pub(super) home: &'o Files,
-    /// Whether the Application is alone in its file.
+    /// True if the Application is alone in its file.
     pub(super) is_alone: bool,
 }
 
-/// What is written to.
+/// The write-back target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     /// The Application's own manifest.
@@ -46,7 +46,7 @@ enum Target {
 }
 
 impl Destination<'_> {
-    /// Where a claim's image is written, and how that is delivered.
+    /// Returns where a claim's image is written, and how that is delivered.
     ///
     /// # Errors
     /// If what it says is wrong, or cannot be done without a cluster.
@@ -72,7 +72,7 @@ impl Destination<'_> {
         }
     }
 
-    /// Where the cluster keeps what the server is shown, if there is a cluster.
+    /// Returns where the cluster keeps what the server is shown, if there is a cluster.
     fn account(
         &self,
         claim: &Claim<'_>,
@@ -98,7 +98,7 @@ impl Destination<'_> {
         Ok(Some(GitAccount::Secret { secret, argocd: argocd.clone() }))
     }
 
-    /// What Argo CD says that runs of a claim's image. Where the image is to be written in any case that does not count.
+    /// Returns what Argo CD says that runs of a claim's image. Where the image is to be written in any case that does not count.
     pub(super) fn running(&self, claim: &Claim<'_>) -> Running {
         if claim.settings.force_update.as_ref().is_some_and(|force| force.value) {
             return Running::Any;
@@ -268,7 +268,7 @@ impl Destination<'_> {
         LiveSource { application: self.application.id.clone(), field }
     }
 
-    /// Who reads what is written: the target tells, or else what the image says of itself, or the source.
+    /// Returns the renderer that reads the target: by the target, the image's settings, or the source.
     fn renderer(
         &self,
         claim: &Claim<'_>,
@@ -359,7 +359,7 @@ fn plugin_paths(claim: &Claim<'_>, plugin: Option<&PluginTarget>) -> Result<Spot
     parsed(claim, paths)
 }
 
-/// What is said of git does not count where git is not the method.
+/// Warns about git settings that the method ignores.
 fn warn_of_git(claim: &Claim<'_>, found: &mut Found) {
     let config = &claim.write_back.git_config;
     let texts = [&config.repository, &config.branch, &config.write_back_target];

@@ -227,7 +227,7 @@ impl Flux<'_> {
     }
 }
 
-/// Where the cluster keeps what the server of a GitRepository is shown; nothing where that is nothing.
+/// Returns where the cluster keeps what the server of a GitRepository is shown; nothing where that is nothing.
 fn account(source: &Parsed<GitRepository>) -> Result<Option<GitAccount>> {
     let GitRepository { secret_ref, proxy_secret_ref, provider, .. } = &source.spec.value;
     let is_app = match provider.as_deref() {

@@ -1,5 +1,5 @@
-//! What the API server has to know of Flux' image objects. Their older versions are read where they stand in files; an
-//! API server that still serves these has the definition of an older Flux.
+//! The CRDs of Flux' image objects. Older versions are only read from files; a server that serves them has the CRDs
+//! of an older Flux.
 
 use schemars::JsonSchema;
 
@@ -59,7 +59,7 @@ pub(super) const DEFINITIONS: &[Definition] = &[
     },
 ];
 
-/// What they have in common; what is empty here, and the schemas, each says of itself.
+/// The common part of the definitions.
 const COMMON: Definition = Definition {
     group: GROUP,
     version: VERSIONS[0],

@@ -89,7 +89,7 @@ fn read(input: Input<'_>, found: &mut Found) {
     }
 }
 
-/// Whether an object is of Flux and of a version that is read.
+/// Returns true if an object is of Flux and of a version that is read.
 fn is_known(object: &Object, found: &mut Found) -> bool {
     let (group, version) = object.group_version();
     if group != GROUP {

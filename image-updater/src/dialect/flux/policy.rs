@@ -18,7 +18,7 @@ use crate::dialect::objects::Object;
 use crate::dialect::{Found, prefix_of};
 use yamlserde::Spanned;
 
-/// What Flux leaves out where nothing else is said: signatures of Cosign.
+/// Flux' default exclusion: signatures of Cosign.
 const EXCLUDED: &str = r"^.*\.sig$";
 
 /// A label that every namespace has.
@@ -32,7 +32,7 @@ pub(super) struct Watched<'f> {
     pub(super) keeps_digest: bool,
     pub(super) interval: Duration,
     pub(super) suspended: bool,
-    /// Whose tags are looked at.
+    /// The ImageRepository.
     pub(super) repository: &'f Object,
 }
 

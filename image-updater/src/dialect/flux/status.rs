@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::super::status::{Condition, Time};
 
-/// What has become of an ImageRepository.
+/// The status of an ImageRepository.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ImageRepositoryStatus {
-    /// How the object is, side by side.
+    /// The conditions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) conditions: Vec<Condition>,
     /// The generation of the object that was worked off last.
@@ -20,7 +20,7 @@ pub(crate) struct ImageRepositoryStatus {
     /// The image with all that its name leaves to be understood.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) canonical_image_name: Option<String>,
-    /// What the last look at the registry has given.
+    /// The result of the last scan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) last_scan_result: Option<ScanResult>,
     /// The expressions that it has left out tags by.
@@ -31,14 +31,14 @@ pub(crate) struct ImageRepositoryStatus {
     pub(crate) last_handled_reconcile_at: Option<String>,
 }
 
-/// What a look at a registry has given.
+/// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ScanResult {
     /// A hash of the tags, which is another when they are.
     #[serde(default)]
     pub(crate) revision: String,
-    /// How many tags there are.
+    /// Number of tags.
     #[schemars(schema_with = "integer")]
     pub(crate) tag_count: u64,
     /// When that was.
@@ -49,7 +49,7 @@ pub(crate) struct ScanResult {
     pub(crate) latest_tags: Vec<String>,
 }
 
-/// What has become of an ImagePolicy.
+/// The status of an ImagePolicy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ImagePolicyStatus {
@@ -62,7 +62,7 @@ pub(crate) struct ImagePolicyStatus {
     /// The generation of the object that was worked off last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observed_generation: Option<i64>,
-    /// How the object is, side by side.
+    /// The conditions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) conditions: Vec<Condition>,
     /// The annotation `reconcile.fluxcd.io/requestedAt` that was last heard.
@@ -82,7 +82,7 @@ pub(crate) struct ImageReference {
     pub(crate) digest: Option<String>,
 }
 
-/// What has become of an ImageUpdateAutomation.
+/// The status of an ImageUpdateAutomation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ImageUpdateAutomationStatus {
@@ -98,7 +98,7 @@ pub(crate) struct ImageUpdateAutomationStatus {
     /// The generation of the object that was worked off last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) observed_generation: Option<i64>,
-    /// How the object is, side by side.
+    /// The conditions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) conditions: Vec<Condition>,
     /// The policies that were looked at, by name, with what each has chosen.

@@ -1,4 +1,4 @@
-//! What stands in Flux's objects. The versions v1, v1beta2 and v1beta1 differ in what they lack, not in what a field means.
+//! The fields of Flux' objects. The versions v1, v1beta2 and v1beta1 differ in missing fields, not in meaning.
 
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ pub(super) struct ImagePolicy {
     pub(super) policy: Spanned<Choice>,
     /// Which tags count, and what of them.
     pub(super) filter_tags: Option<TagFilter>,
-    /// Whether the digest of the tag is written too: `Never`; `IfNotPresent`, and it stays as long as the tag does; or
+    /// Tells whether the digest of the tag is written too: `Never`; `IfNotPresent`, and it stays as long as the tag does; or
     /// `Always`, also when the tag is pushed again.
     #[schemars(extend("x-default" = "Never"))]
     pub(super) digest_reflection_policy: Option<Spanned<Reflection>>,
@@ -178,7 +178,7 @@ pub(super) struct TagFilter {
     /// An expression that tags match.
     #[serde(default)]
     pub(super) pattern: String,
-    /// What of a match is put in order, such as a group by its name; all of the tag where this does not say.
+    /// The part of the match that is ordered, such as a group by its name [default: the whole tag].
     #[serde(default)]
     pub(super) extract: String,
 }
@@ -198,12 +198,12 @@ pub(super) struct ImageUpdateAutomation {
     pub(super) source_ref: Spanned<SourceReference>,
     /// How it is read, committed to and pushed.
     pub(super) git: Option<Git>,
-    /// How often that is done.
+    /// Number of times that is done.
     #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Spanned<String>,
     /// What the labels of an ImagePolicy have to be; all of the namespace count where this does not say.
     pub(super) policy_selector: Option<LabelSelector>,
-    /// What is written.
+    /// The update strategy.
     #[schemars(extend("x-default" = { "strategy": "Setters" }))]
     pub(super) update: Option<Spanned<UpdateStrategy>>,
     /// Nothing is done for now.
@@ -230,19 +230,19 @@ pub(super) struct SourceReference {
     pub(super) namespace: Option<String>,
 }
 
-/// How a repository is read, committed to and pushed.
+/// The git settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Git {
-    /// What is read; as the GitRepository says where this does not.
+    /// The checkout [default: that of the GitRepository].
     pub(super) checkout: Option<Checkout>,
-    /// What commits are like.
+    /// The commit settings.
     pub(super) commit: Commit,
-    /// What is pushed; to the branch that is read where this does not say.
+    /// The push settings [default: the branch that is checked out].
     pub(super) push: Option<Push>,
 }
 
-/// What is read of a repository.
+/// The checkout settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Checkout {
@@ -251,7 +251,7 @@ pub(super) struct Checkout {
     pub(super) reference: Spanned<GitReference>,
 }
 
-/// What is checked out: the last of these that is there, in this order.
+/// The checked out revision: the last of these that is set, in this order.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GitReference {
@@ -267,11 +267,11 @@ pub(super) struct GitReference {
     pub(super) commit: Option<String>,
 }
 
-/// What commits are like.
+/// The commit settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Commit {
-    /// Who commits.
+    /// The author.
     pub(super) author: Author,
     /// What they are signed with.
     pub(super) signing_key: Option<Spanned<SigningKey>>,
@@ -282,7 +282,7 @@ pub(super) struct Commit {
     pub(super) message_template_values: BTreeMap<String, String>,
 }
 
-/// Who commits.
+/// The author of commits.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Author {
@@ -292,13 +292,13 @@ pub(super) struct Author {
     pub(super) email: String,
 }
 
-/// What commits are signed with.
+/// The signing key of commits.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SigningKey {
     /// The Secret with the key: `git.asc` and `passphrase` for `gpg`, `identity` and `password` for `ssh`.
     pub(super) secret_ref: LocalReference,
-    /// What kind of key it is; `gpg` where this does not say.
+    /// The type of key [default: `gpg`].
     #[serde(default)]
     pub(super) r#type: SigningKeyType,
 }
@@ -311,7 +311,7 @@ pub(super) enum SigningKeyType {
     Ssh,
 }
 
-/// What is pushed.
+/// The push settings.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Push {
@@ -324,7 +324,7 @@ pub(super) struct Push {
     pub(super) options: BTreeMap<String, String>,
 }
 
-/// What is written.
+/// The update strategy.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateStrategy {

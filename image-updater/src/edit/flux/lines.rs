@@ -108,7 +108,7 @@ impl Value {
     }
 }
 
-/// What a line is to those below it.
+/// The context of a line for those below it.
 #[derive(Default)]
 struct State {
     /// Within a block scalar, the column of what holds it: its lines lie deeper.
@@ -117,7 +117,7 @@ struct State {
     quote: Option<char>,
     /// A marker alone on the line above.
     above: Option<Marker>,
-    /// Whether the line above is a comment.
+    /// True if the line above is a comment.
     is_comment: bool,
 }
 
@@ -181,7 +181,7 @@ struct Line {
     block: Option<usize>,
     /// The quote that the line does not close.
     quote: Option<char>,
-    /// Whether a comment on the line above is the value's: not of a key behind a dash.
+    /// True if a comment on the line above is the value's: not of a key behind a dash.
     is_plain_head: bool,
 }
 
@@ -292,7 +292,7 @@ fn skip_properties(line: &str, mut at: usize) -> usize {
     at
 }
 
-/// Where a comment begins, behind a blank, from a place on.
+/// Returns where a comment begins, behind a blank, from a place on.
 fn comment_in(line: &str, from: usize) -> Option<usize> {
     line[from..].char_indices().find_map(|(at, char)| {
         let at = from + at;

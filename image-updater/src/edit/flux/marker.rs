@@ -25,7 +25,7 @@ impl Policy {
     }
 }
 
-/// What of a version a marker asks for.
+/// The part of a version that a marker names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// `name:tag`, with the digest if there is one.

@@ -53,7 +53,7 @@ fn marked_nodes<'f>(text: &str, file: &'f File<'_>) -> Vec<(Marker, &'f Node)> {
 /// A value that a marker can be of.
 struct Value<'f> {
     node: &'f Node,
-    /// Where its key or dash is, if nothing is before that on its line.
+    /// The offset of its key or dash, if it starts its line.
     head: Option<usize>,
 }
 
@@ -88,7 +88,7 @@ impl<'f> Places<'_, 'f> {
         }
     }
 
-    /// Where the line of a node begins, if nothing but an indicator is before the node.
+    /// Returns where the line of a node begins, if nothing but an indicator is before the node.
     fn head(&self, node: &Node, indicator: &str) -> Option<usize> {
         let start = node.span.start as usize;
         let line = line_start(self.text, start);

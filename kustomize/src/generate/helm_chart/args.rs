@@ -1,4 +1,4 @@
-//! What configures one chart.
+//! The arguments of one chart.
 
 use yamltree::{Node, Span};
 
@@ -40,7 +40,7 @@ pub(super) struct ChartArgs {
     pub(super) span: Span,
 }
 
-/// How `valuesInline` go together with the values file.
+/// The merging of `valuesInline` with the values file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ValuesMerge {
     /// They win.

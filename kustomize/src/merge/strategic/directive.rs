@@ -17,7 +17,7 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const SET_ELEMENT_ORDER: &str = "$setElementOrder/";
 const DELETE_FROM_PRIMITIVE_LIST: &str = "$deleteFromPrimitiveList/";
 
-/// What `$patch` asks for.
+/// The strategy of `$patch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strategy {
     Merge,
@@ -26,12 +26,12 @@ pub(super) enum Strategy {
 }
 
 impl Strategy {
-    /// What a mapping of a patch asks for, and where.
+    /// Returns what a mapping of a patch asks for, and where.
     pub(super) fn of_mapping(mapping: &Node) -> Result<Option<(Self, Span)>> {
         mapping.get(PATCH).map(|value| Ok((Self::of(value)?, value.span))).transpose()
     }
 
-    /// What a list of a patch asks for by an item that is nothing but a directive.
+    /// Returns what a list of a patch asks for by an item that is nothing but a directive.
     pub(super) fn of_list(items: &[Node]) -> Result<Option<Self>> {
         let lone = items.iter().find(|item| is_lone(item));
         lone.and_then(|item| item.get(PATCH)).map(Self::of).transpose()
@@ -51,19 +51,19 @@ impl Strategy {
     }
 }
 
-/// Whether a list has an item that is nothing but a directive, and kyaml does not see it: it looks only at the first
+/// Returns true if a list has an item that is nothing but a directive, and kyaml does not see it: it looks only at the first
 /// item that has one.
 pub(super) fn is_overlooked(items: &[Node]) -> bool {
     let mut with_directive = items.iter().filter(|item| item.get(PATCH).is_some());
     with_directive.next().is_some_and(|first| !is_lone(first)) && with_directive.any(is_lone)
 }
 
-/// Whether a list's item is nothing but a directive.
+/// Returns true if a list's item is nothing but a directive.
 pub(super) fn is_lone(item: &Node) -> bool {
     item.entries().is_some_and(|entries| entries.len() == 1) && item.get(PATCH).is_some()
 }
 
-/// Whether a key of a patch is none of the resource's.
+/// Returns true if a key of a patch is none of the resource's.
 pub(super) fn is_directive(key: &Node) -> bool {
     key.text().is_some_and(|text| {
         text.starts_with('$')

@@ -86,7 +86,7 @@ impl<'s> Merge<'s> {
         Ok(items)
     }
 
-    /// What becomes of the items with one identity.
+    /// Returns what becomes of the items with one identity.
     fn slot(
         &mut self,
         slot: &Slot,
@@ -151,7 +151,7 @@ impl<'s> Merge<'s> {
     }
 }
 
-/// Whether an item of a patch's list is one, and no directive for the list.
+/// Returns true if an item of a patch's list is one, and no directive for the list.
 fn is_item(change: &Node) -> bool {
     !is_null(change)
         && !directive::is_lone(change)

@@ -23,9 +23,9 @@ pub(super) struct Slot {
     pub(super) change: Option<usize>,
     /// The first and the last of the resource.
     pub(super) items: Option<(usize, usize)>,
-    /// Whether the resource's item lacks the second of two keys. kyaml cannot delete it then.
+    /// True if the resource's item lacks the second of two keys. kyaml cannot delete it then.
     pub(super) lacks_second: bool,
-    /// Whether others of its group have the key. kyaml then leaves it as it is, without a look inside.
+    /// True if others of its group have the key. kyaml then leaves it as it is, without a look inside.
     pub(super) is_passed_over: bool,
 }
 
@@ -38,16 +38,16 @@ pub(super) enum Place {
     Item(usize),
 }
 
-/// What tells an item apart: the values of the first key and of the others.
+/// The identity of an item: the values of the first key and of the others.
 type Identity<'n> = (&'n str, Vec<&'n str>);
 
 /// Items with the same value of the first key, where a second one tells them apart. kyaml takes an item without the
 /// second for the same as any other of the group, and then merges neither.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// Whether some item has the second key.
+    /// True if some item has the second key.
     has_second: bool,
-    /// Whether an item of the resource lacks it.
+    /// True if an item of the resource lacks it.
     has_item_without: bool,
 }
 
@@ -108,7 +108,7 @@ fn value<'n>(node: &'n Node, key: &str) -> &'n str {
     node.get(key).filter(|value| !is_null(value)).and_then(Node::text).unwrap_or_default()
 }
 
-/// What tells an item apart; `None` where it lacks the first key.
+/// Returns what tells an item apart; `None` where it lacks the first key.
 fn identity<'n>(node: &'n Node, keys: &[&str]) -> Option<Identity<'n>> {
     let (first, others) = keys.split_first()?;
     let first = value(node, first);
@@ -214,7 +214,7 @@ impl<'n> Planner<'n, '_, '_> {
         })
     }
 
-    /// Whether kyaml does nothing with an item of a patch: it looks for one with the same second key and finds none,
+    /// Returns true if kyaml does nothing with an item of a patch: it looks for one with the same second key and finds none,
     /// or finds the one without and throws away its own work.
     fn is_ignored(&self, identity: &Identity<'n>, change: &Node) -> bool {
         let Some(group) = self.groups.get(identity.0) else { return false };

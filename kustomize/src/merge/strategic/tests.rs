@@ -1,4 +1,4 @@
-//! What is wanted comes from `kustomize build`, except where its output is a loss; those tests say so.
+//! Expected values come from `kustomize build`, except where its output loses data; those tests say so.
 
 use yamltree::{ParseOptions, parse_first, to_sigs_yaml};
 
@@ -215,7 +215,7 @@ fn nulls_delete_and_are_not_added() {
     assert_eq!(out, "b:\n  d: 2\ne:\n  g: {}\n");
 }
 
-/// What a patch passes by loses a null that is written as nothing, and keeps one that is spelled out.
+/// Expected values: what a patch passes by loses a null that is written as nothing, and keeps one that is spelled out.
 #[test]
 fn nulls_of_the_resource() {
     let (out, _) = merged("{a: null, b: ~, c: , d: {e: , f: 1}}", "{x: 1}").expect("merges");

@@ -35,7 +35,7 @@ struct Restoration<'t> {
     /// The keys and values of the old text, in its order.
     anchors: Vec<Anchor>,
     levels: Vec<Level>,
-    /// What goes around each line of the new text.
+    /// The comments around each line of the new text.
     output: Vec<Line>,
     lost: usize,
 }

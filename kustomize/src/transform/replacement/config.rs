@@ -1,4 +1,5 @@
-//! What configures replacements: the entries of `replacements`, in a kustomization, a file or a plugin's configuration.
+//! The configuration of replacements: the entries of `replacements` in a kustomization, a file or a plugin's
+//! configuration.
 //!
 //! It refuses what Go's decoder refuses, entries without a source or a target, patterns that are no patterns, and paths
 //! with too many parts.
@@ -23,7 +24,7 @@ pub(super) struct Replacement {
     pub(super) targets: Vec<TargetSelector>,
 }
 
-/// Where the value comes from.
+/// The source of the value.
 pub(super) enum Source {
     /// It stands in the configuration.
     Value(Located),
@@ -48,14 +49,14 @@ pub(super) struct TargetSelector {
     pub(super) span: Span,
 }
 
-/// How a field's text is understood.
+/// The options of a field.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FieldOptions {
-    /// What stands between the parts of a text, when only a part is meant; else empty.
+    /// The delimiter, if only a part of the string is used; else empty.
     pub(super) delimiter: String,
     /// Which part.
     pub(super) index: i64,
-    /// Whether a missing field is made.
+    /// True if a missing field is made.
     pub(super) create: bool,
     pub(super) span: Span,
 }

@@ -41,7 +41,7 @@ pub(super) enum Part {
     Invalid(String),
 }
 
-/// What is made where a field is missing.
+/// The shape of a created field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Scalar,
@@ -49,12 +49,12 @@ pub(super) enum Shape {
     Sequence,
 }
 
-/// What to do with the fields at the end of a path.
+/// The handling of the fields at the end of a path.
 pub(super) struct Walk<'w> {
     /// The shape of a field that is made where it is missing; `None` where none is made.
     pub(super) create: Option<Shape>,
     pub(super) change: &'w mut dyn FnMut(&mut Node) -> Result<()>,
-    /// What is worth a warning.
+    /// Warnings.
     pub(super) notes: &'w mut Vec<String>,
 }
 

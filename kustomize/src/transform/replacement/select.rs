@@ -61,7 +61,7 @@ impl SourceId {
     }
 }
 
-/// Whether a resource is cluster-scoped does not count here.
+/// Returns whether a resource is cluster-scoped does not count here.
 fn or_default(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }

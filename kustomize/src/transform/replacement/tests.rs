@@ -1,4 +1,5 @@
-//! What replacements do to a build. The expectations are what `kustomize build` prints, unless a test says otherwise.
+//! The effect of replacements on a build. Expected values are printed by `kustomize build`, unless a test says
+//! otherwise.
 
 use crate::testing::{build_files, built, refused, warned};
 
@@ -13,7 +14,7 @@ fn kustomization(from: &str, to: &str, options: &str) -> String {
     )
 }
 
-/// What becomes of the line that the target's file has after its name.
+/// Returns what becomes of the line that the target's file has after its name.
 #[track_caller]
 fn replaced(from: &str, to: &str, options: &str, spec: &str) -> String {
     let kustomization = kustomization(from, to, options);

@@ -9,7 +9,7 @@ use crate::decode::Located;
 use crate::error::{Error, ErrorKind, Result};
 use crate::resource::is_null;
 
-/// What the replacements of one kustomization may write: values can be copied into each other and so double each time.
+/// Maximum size that the replacements of one kustomization write: copied values can double each time.
 const MAX_WRITTEN: usize = 64 << 20;
 
 /// A value to be put into fields.
@@ -20,7 +20,7 @@ pub(super) struct Value {
     depth: usize,
 }
 
-/// How much has been written so far.
+/// Amount that has been written so far.
 #[derive(Default)]
 pub(super) struct Budget(usize);
 
@@ -119,7 +119,7 @@ impl Value {
     }
 }
 
-/// Whether Kustomize takes a source for missing.
+/// Returns true if Kustomize takes a source for missing.
 pub(super) fn is_empty(node: &Node) -> bool {
     match &node.kind {
         Kind::Mapping(entries) => entries.is_empty(),

@@ -15,7 +15,7 @@ use crate::report::Reporter;
 /// A fault names no more files than these.
 const MAX_NAMED: usize = 5;
 
-/// What the annotation of each Application should be, as a line of YAML below its name.
+/// Returns what the annotation of each Application should be, as a line of YAML below its name.
 pub(super) fn print(
     good: &[(&Member, &Rendered)],
     repositories: &Repositories,

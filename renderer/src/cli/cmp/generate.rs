@@ -52,7 +52,7 @@ pub(in crate::cli) struct Arguments {
     flags: BuildFlags,
 }
 
-/// What is asked for.
+/// The requested command.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Question {
     Manifests,

@@ -7,7 +7,7 @@ use cmp_server::{Cached, Record};
 use diagnostic::redact;
 use serde_json::{Map, Value};
 
-/// How requests are logged.
+/// The log format.
 #[derive(ValueEnum, Clone, Copy, Debug)]
 pub(super) enum LogFormat {
     Text,

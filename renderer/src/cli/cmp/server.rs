@@ -19,11 +19,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 
-/// Where the repo-server looks for plugins, and the variable that says otherwise, as with argocd-cmp-server.
+/// The plugin directory of the repo-server; its variable overrides it, as with argocd-cmp-server.
 const SOCKET_DIR: &str = "/home/argocd/cmp-server/plugins";
 const SOCKET_DIR_VARIABLE: &str = "ARGOCD_PLUGINSOCKFILEPATH";
 
-/// How long a probe waits for an answer.
+/// Time a probe waits for an answer.
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
@@ -52,35 +52,35 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     probe: bool,
 
-    /// How much memory repositories and results may take; those that were not used for longest go first
+    /// Amount that memory repositories and results may take; those that were not used for longest go first
     #[arg(long, value_name = "SIZE", default_value = "512Mi", value_parser = size::parse)]
     max_memory: u64,
 
-    /// How large a repository may be
+    /// Maximum size of a repository
     #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = size::parse)]
     max_repository: u64,
 
-    /// How many files a repository may have
+    /// Number of files a repository may have
     #[arg(long, value_name = "N", default_value_t = Limits::default().files)]
     max_files: usize,
 
-    /// How deep folders may be
+    /// Depth to which folders may be
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
     max_depth: usize,
 
-    /// How many times its size an archive may inflate to
+    /// Number of times its size an archive may inflate to
     #[arg(long, value_name = "N", default_value_t = Limits::default().ratio)]
     max_ratio: u64,
 
-    /// How many applications are rendered at a time; as many as there are processors by default
+    /// Number of applications are rendered at a time; as many as processors by default
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 
-    /// How long requests that have begun may go on at SIGTERM
+    /// Time requests that have begun may go on at SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u64,
 
-    /// How requests are logged
+    /// Log format of requests
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
 

@@ -78,7 +78,7 @@ pub(in crate::cli) struct List {
     #[arg(default_value = ".")]
     chart: PathBuf,
 
-    /// How to print them
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 

@@ -56,7 +56,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "3|4", default_value = "4", value_parser = ["3", "4"])]
     helm_version: String,
 
-    /// How to print it
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Format,
 

@@ -1,6 +1,6 @@
 //! Flags as helm takes them: switches that may have a value, and those that say nothing to a renderer.
 //!
-//! What speaks of a cluster or of the way a release is stored is checked as helm checks it and has no effect.
+//! Flags about a cluster or the storage of releases are checked as helm does and have no effect.
 
 use clap::error::Error as ClapError;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -35,7 +35,7 @@ fn go_bool(text: &str) -> Result<bool, String> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InertFlags;
 
-/// What such a flag takes.
+/// The argument of a flag.
 #[derive(Clone, Copy)]
 enum Takes {
     Switch,

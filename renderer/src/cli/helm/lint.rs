@@ -110,12 +110,12 @@ fn subcharts(folder: &Path, charts: &mut Vec<PathBuf>, depth: usize) {
     }
 }
 
-/// What is printed of all charts.
+/// The report of all charts.
 struct Report<'r> {
     arguments: &'r Arguments,
     text: String,
     failed: usize,
-    /// How many have more to them than information.
+    /// Number of have more to them than information.
     noted: usize,
 }
 

@@ -34,7 +34,7 @@ pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     source: SourceFlags,
 
-    /// Where archives are written
+    /// Directory of archives
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     destination: PathBuf,
 
@@ -42,7 +42,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     untar: bool,
 
-    /// Where these folders are made, from the destination on
+    /// Directory of unpacked charts, relative to the destination
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     untardir: PathBuf,
 

@@ -40,7 +40,7 @@ pub(in crate::cli) struct Login {
     /// The registry: a host, with its port if it has one
     host: String,
 
-    /// Who logs in
+    /// User name
     #[arg(short, long, value_name = "NAME", default_value = "", hide_default_value = true)]
     username: String,
 

@@ -87,7 +87,7 @@ pub(in crate::cli) struct Add {
     #[arg(long)]
     allow_deprecated_repos: bool,
 
-    /// How long an answer may take
+    /// Time an answer may take
     #[arg(long, value_name = "TIME", default_value = "2m0s", value_parser = duration)]
     timeout: Duration,
 
@@ -101,7 +101,7 @@ pub(in crate::cli) struct Add {
 #[derive(Args, Debug)]
 #[command(mut_args = go_switch)]
 pub(in crate::cli) struct List {
-    /// How to print them
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 
@@ -143,7 +143,7 @@ pub(in crate::cli) struct Update {
     /// Their names; all where none is given
     names: Vec<String>,
 
-    /// How long an answer may take
+    /// Time an answer may take
     #[arg(long, value_name = "TIME", default_value = "2m0s", value_parser = duration)]
     timeout: Duration,
 

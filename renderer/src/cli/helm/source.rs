@@ -46,7 +46,7 @@ pub(super) struct SourceFlags {
 
 #[derive(Args, Debug)]
 pub(super) struct AccessFlags {
-    /// Who asks the repository or registry
+    /// User name for the repository or registry
     #[arg(long, value_name = "NAME")]
     username: Option<String>,
 
@@ -93,7 +93,7 @@ pub(super) struct HomeFlags {
     #[arg(long, value_name = "FILE")]
     registry_config: Option<PathBuf>,
 
-    /// Where charts are kept [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
+    /// Cache directory of charts [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]
     #[arg(long, value_name = "FOLDER")]
     cache_dir: Option<PathBuf>,
 
@@ -103,7 +103,7 @@ pub(super) struct HomeFlags {
 }
 
 impl SourceFlags {
-    /// Whether signatures should be verified.
+    /// Returns true if signatures should be verified.
     pub(super) fn verifies(&self) -> bool {
         self.verify
     }
@@ -161,7 +161,7 @@ impl AccessFlags {
         }
     }
 
-    /// Whether somebody asks who has not said a password.
+    /// Returns true if somebody asks who has not said a password.
     pub(super) fn lacks_password(&self) -> bool {
         self.username.is_some() && self.password.is_none()
     }
@@ -212,7 +212,7 @@ pub(super) fn refuse_verification(is_wanted: bool) -> Result<()> {
         .hint("archives are checked by the digests of their repository; use helm for signatures"))
 }
 
-/// What stands on standard input, up to the end of its line.
+/// Returns what stands on standard input, up to the end of its line.
 pub(super) fn password_on_stdin() -> Result<Secret<String>> {
     let input = |sentence: String| Error::new(ErrorKind::Invalid, sentence);
     let mut password = String::new();

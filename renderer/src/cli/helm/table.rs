@@ -32,7 +32,7 @@ fn cut(cell: &str, widest: usize) -> String {
 mod tests {
     use super::*;
 
-    /// What `helm repo list` 4.3.1 prints of two repositories.
+    /// Expected values: what `helm repo list` 4.3.1 prints of two repositories.
     #[test]
     fn cells_are_filled_up() {
         let row = |name: &str, url: &str| [name.to_owned(), url.to_owned()];

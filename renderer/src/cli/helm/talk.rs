@@ -1,4 +1,4 @@
-//! What helm says while it works.
+//! The messages of helm while it works.
 //!
 //! Helm prints it to standard output, where it may be all that there is. So does this, once the work is done: a command
 //! that fails leaves standard output empty, and what was said goes before its error.

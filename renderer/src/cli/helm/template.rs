@@ -212,7 +212,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 }
 
 impl Arguments {
-    /// What is said meanwhile is no manifest, so it goes to standard error.
+    /// Updates dependencies; messages go to standard error, as they are not manifests.
     fn update_dependencies(&self, chart: &ChartLocation) -> Result<()> {
         let ChartLocation::Disk(folder) = chart else { return Ok(()) };
         if !self.dependency_update {
@@ -255,7 +255,7 @@ impl Arguments {
     }
 }
 
-/// What a program makes of the manifests, which must be manifests too.
+/// Returns what a program makes of the manifests, which must be manifests too.
 fn post_rendered(manifests: &str, program: &Path, arguments: &[String]) -> Result<String> {
     let directory = Path::new(".");
     let run = Function { program, arguments, environment: &[], directory, input: manifests };

@@ -32,7 +32,7 @@ pub(in crate::cli) struct ValueFlags {
 }
 
 impl ValueFlags {
-    /// What they give.
+    /// Returns what they give.
     pub(in crate::cli) fn given(&self) -> Values {
         Values {
             files: self.values.clone(),

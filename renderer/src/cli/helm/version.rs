@@ -20,7 +20,7 @@ const HELM: &str = "v4.3.1";
 /// The Kubernetes that it takes a cluster for.
 const KUBERNETES: &str = "v1.37";
 
-/// Where Helm has the commit it was built from; this was not, and says so.
+/// The commit of Helm's version output; this program was not built from one.
 const COMMIT: &str = concat!("renderer.", env!("CARGO_PKG_VERSION"));
 
 #[derive(Args, Debug)]

@@ -51,7 +51,7 @@ pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
     }
 }
 
-/// What most of these commands do, and fail with.
+/// The result of most of these commands.
 type Edited = Result<()>;
 
 /// Edits the kustomization file.
@@ -112,7 +112,7 @@ fn named(patterns: &[String], reporter: &mut Reporter) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// What a ConfigMap or a Secret is generated from.
+/// The sources of a generated ConfigMap or Secret.
 #[derive(Args, Debug)]
 pub(in crate::cli) struct SourceFlags {
     /// The name

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// The paths that a pattern names.
 ///
 /// # Errors
-/// When the pattern is malformed.
+/// If the pattern is malformed.
 pub(super) fn named(pattern: &str) -> Result<Vec<String>> {
     let malformed = |_| Error::new(ErrorKind::Invalid, format!("syntax error in pattern: `{pattern}`"));
     glob::matches(pattern, "").map_err(malformed)?;
@@ -24,7 +24,7 @@ pub(super) fn named(pattern: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Whether an argument is no path but the address of something elsewhere: with a scheme, with a host before a colon as
+/// Returns true if an argument is no path but the address of something elsewhere: with a scheme, with a host before a colon as
 /// in `git@host:path`, or on a host that Kustomize knows without either.
 pub(super) fn is_address(argument: &str) -> bool {
     argument.contains("://")
@@ -57,7 +57,7 @@ fn walk(pattern: &str) -> std::result::Result<Vec<String>, glob::BadPattern> {
     Ok(found)
 }
 
-/// What a folder holds, sorted; nothing where it is none, as patterns pass over what cannot be read.
+/// Returns what a folder holds, sorted; nothing where it is none, as patterns pass over what cannot be read.
 fn names(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(if folder.is_empty() { "." } else { folder });
     let name = |entry: fs::DirEntry| entry.file_name().into_string().ok();
@@ -84,7 +84,7 @@ fn has_meta(pattern: &str) -> bool {
     pattern.contains(['*', '?', '[', '\\'])
 }
 
-/// Whether the last part of a path begins with a dot.
+/// Returns true if the last part of a path begins with a dot.
 fn is_hidden(path: &str) -> bool {
     Path::new(path).file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }

@@ -14,7 +14,7 @@ Examples:
   # for a machine
   renderer kustomize version -o json";
 
-/// Where Kustomize has the commit it was built from; this was not, and says so.
+/// The commit of Kustomize's version output; this program was not built from one.
 const COMMIT: &str = concat!("renderer.", env!("CARGO_PKG_VERSION"));
 
 #[derive(Args, Debug)]

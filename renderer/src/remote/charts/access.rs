@@ -23,13 +23,13 @@ pub(crate) struct Access {
     pub(crate) account: Option<Account>,
     /// `--pass-credentials`: to other hosts too, where an index names them.
     pub(crate) pass_credentials: bool,
-    /// How much of TLS is insisted on.
+    /// Part of TLS is insisted on.
     pub(crate) tls: Tls,
     /// `--plain-http`: registries are asked without TLS.
     pub(crate) plain_http: bool,
 }
 
-/// Who asks.
+/// The account.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Account {
     pub(crate) user: String,

@@ -13,12 +13,12 @@ pub(super) fn parse(text: &str) -> Result<Url> {
         .map_err(|error| Error::new(ErrorKind::Invalid, format!("invalid chart URL format: {text}: {error}")))
 }
 
-/// Whether a text is an address of a host and not the name of a chart.
+/// Returns true if a text is an address of a host and not the name of a chart.
 pub(super) fn is_full(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| url.has_host() && url.path().len() > 1)
 }
 
-/// Where something in a repository is, which its index names relative to it or in full. A query that the repository's
+/// Returns where something in a repository is, which its index names relative to it or in full. A query that the repository's
 /// address has is kept, as it may be what lets somebody in.
 pub(super) fn in_repository(repository: &Url, name: &str) -> Result<Url> {
     if let Ok(full) = Url::parse(name) {
@@ -33,7 +33,7 @@ pub(super) fn in_repository(repository: &Url, name: &str) -> Result<Url> {
     Ok(url)
 }
 
-/// Whether two addresses are of one repository: slashes at the end and dots in between do not count.
+/// Returns true if two addresses are of one repository: slashes at the end and dots in between do not count.
 pub(crate) fn are_same(left: &str, right: &str) -> bool {
     let clean = |text: &str| {
         let mut url = Url::parse(text).ok()?;

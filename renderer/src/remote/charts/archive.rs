@@ -17,7 +17,7 @@ use super::store::{Link, Store};
 use super::{ChartRequest, ChartSources, OCI, Pulled, address, offline};
 use crate::error::{Error, ErrorKind, Result};
 
-/// What servers are told to send.
+/// The `Accept` header.
 const ACCEPT: &str = "application/gzip,application/octet-stream";
 
 /// An archive whose place is known.
@@ -130,7 +130,7 @@ impl ChartSources {
     }
 }
 
-/// What an address gave last, if it still is what its repository promises.
+/// Returns what an address gave last, if it still is what its repository promises.
 fn recall(store: Store<'_>, located: &Located<'_>) -> Option<(Link, Vec<u8>)> {
     let link = store.link(located.address.as_str())?;
     let is_promised = located.digest.as_ref().is_none_or(|digest| *digest == link.digest);

@@ -1,4 +1,4 @@
-//! What a server of charts answers to one request.
+//! The response of a chart server to one request.
 //!
 //! In: an address and by what to ask. Out: what is behind it, up to a limit. Refused: other protocols, and every answer
 //! but a success.
@@ -25,7 +25,7 @@ pub(super) struct Http {
     pub(super) timeout: Duration,
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'r> {
     pub(super) address: &'r Url,

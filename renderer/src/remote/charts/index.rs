@@ -129,7 +129,7 @@ impl ChartSources {
     }
 }
 
-/// Where an index is.
+/// The location of an index.
 struct Place {
     repository: Url,
     address: Url,
@@ -163,12 +163,12 @@ fn read(text: &[u8], store: Option<Store<'_>>) -> Result<Arc<Index>> {
     Ok(Arc::new(index))
 }
 
-/// Where Helm keeps the index of a repository that it knows.
+/// Returns where Helm keeps the index of a repository that it knows.
 pub(super) fn file(cache: &Path, name: &str) -> PathBuf {
     cache.join(format!("{name}-index.yaml"))
 }
 
-/// Where Helm keeps the names of its charts.
+/// Returns where Helm keeps the names of its charts.
 pub(super) fn charts_file(cache: &Path, name: &str) -> PathBuf {
     cache.join(format!("{name}-charts.txt"))
 }

@@ -25,7 +25,7 @@ pub(crate) struct Locked<'l> {
     pub(crate) known: Option<&'l Repository>,
     /// By what it is asked otherwise.
     pub(crate) access: &'l Access,
-    /// Whether its server is asked for its index, if it is not a known one.
+    /// True if its server is asked for its index, if it is not a known one.
     pub(crate) is_fresh: bool,
 }
 
@@ -53,7 +53,7 @@ impl ChartSources {
     /// The newest version of a chart that fits, as its repository has it; nothing where none does.
     ///
     /// # Errors
-    /// Where there is no index, or no such chart in it.
+    /// If there is no index, or no such chart in it.
     pub(crate) fn newest(&self, locked: &Locked<'_>, constraints: &Constraints) -> Result<Option<String>> {
         let index = self.index_of(locked)?;
         if index.versions(locked.name).is_none() {

@@ -39,7 +39,7 @@ pub(crate) use locked::Locked;
 use repositories::{Repositories, Repository};
 use store::Store;
 
-/// What `--devel` stands for: a range that has development versions too.
+/// The version constraint of `--devel`, which includes development versions.
 pub(crate) const WITH_DEVELOPMENT_VERSIONS: &str = ">0.0.0-0";
 
 /// A chart, as it is named on a command line or in a file.
@@ -63,7 +63,7 @@ pub(crate) struct Pulled {
     pub(crate) digest: Digest,
     /// `web-1.0.0.tgz`
     pub(crate) file_name: String,
-    /// What was not asked for in so many words.
+    /// A notice about an implicit choice.
     pub(crate) notice: Option<String>,
     /// The artifact that it is in, where a registry was asked: `host/repository:tag`, and the digest of its manifest.
     pub(crate) artifact: Option<(String, Digest)>,
@@ -75,7 +75,7 @@ impl Pulled {
     }
 }
 
-/// Where charts come from.
+/// Fetches charts.
 #[derive(Debug)]
 pub(crate) struct ChartSources {
     cache: Option<Cache>,
@@ -214,7 +214,7 @@ impl ChartSources {
         self.archive(&Located { address, digest: None, repository, access: &access })
     }
 
-    /// Whether a repository that would have a say in how an address is asked lists it.
+    /// Returns true if a repository that would have a say in how an address is asked lists it.
     fn lists(&self, repository: &Repository, address: &Url) -> bool {
         let Ok(base) = address::parse(&repository.url) else { return false };
         if base.origin() != address.origin() && !repository.pass_credentials {
@@ -237,7 +237,7 @@ impl ChartSources {
     }
 }
 
-/// What is refused where only the cache may be asked.
+/// Returns what is refused where only the cache may be asked.
 fn offline(address: &str) -> Error {
     let reason = format!("`{}` is not in the cache, and --offline forbids to ask for it", redact(address));
     Error::new(ErrorKind::Unavailable, reason).hint("run once without --offline")

@@ -26,7 +26,7 @@ const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";
 /// Its archive, as Helm names it now and as it did at first.
 const LAYERS: [&str; 2] = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
 
-/// How long an answer may take, and each part of a large one.
+/// Time an answer may take, and each part of a large one.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An index of artifacts has a chart among its first, or none.
@@ -67,7 +67,7 @@ impl ChartSources {
     /// The newest version of a chart in a registry that fits; nothing where none does.
     ///
     /// # Errors
-    /// Where the registry's tags cannot be had.
+    /// If the registry's tags cannot be had.
     pub(crate) fn newest_tag(
         &self,
         reference: &str,
@@ -103,7 +103,7 @@ impl ChartSources {
         oci_registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(error).into())
     }
 
-    /// Where Helm looks for accounts: in its own file, then in Docker's.
+    /// Returns where Helm looks for accounts: in its own file, then in Docker's.
     fn logins(&self) -> CredentialChain {
         let files = [Some(&self.homes.registry_config), self.homes.docker_config.as_ref()];
         let source = |path: &PathBuf| Arc::new(DockerConfig::file(path.clone())) as Arc<dyn CredentialSource>;
@@ -172,7 +172,7 @@ fn read(text: &str) -> Result<Reference> {
     Reference::parse_oci(&format!("{start}/{}", last.replace('+', "_"))).map_err(|error| failure(error))
 }
 
-/// What is asked for of all that a repository has, and the name of its file.
+/// Returns the requested chart of a repository, and the name of its file.
 fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Result<(Reference, String)> {
     let invalid = |reason: String| Error::new(ErrorKind::Invalid, reason);
     let repository = named.repository();

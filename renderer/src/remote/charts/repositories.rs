@@ -25,7 +25,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// As long as Helm waits for others to be done with the file.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often the lock is asked for.
+/// Maximum number of times the lock is asked for.
 const TICK: Duration = Duration::from_millis(25);
 
 /// A repository.
@@ -42,7 +42,7 @@ pub(crate) struct Repository {
 /// The file's content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repositories {
-    /// What the file says beside the list.
+    /// The `apiVersion` of the file.
     api_version: String,
     generated: Option<String>,
     pub(crate) list: Vec<Repository>,
@@ -143,7 +143,7 @@ impl Repositories {
     /// Replaces the file.
     ///
     /// # Errors
-    /// What writing gives.
+    /// If writing fails.
     pub(crate) fn store(&self, path: &Path) -> Result<()> {
         let text = self.text();
         if fs::symlink_metadata(path).is_ok() {
@@ -226,7 +226,7 @@ fn text(node: &Node, key: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What `helm repo add` 4.3.1 leaves behind after two repositories.
+    /// The file of `helm repo add` 4.3.1 after two repositories.
     const OF_HELM: &str = "\
 apiVersion: \"\"
 generated: \"0001-01-01T00:00:00Z\"

@@ -1,4 +1,4 @@
-//! What was pulled: archives by their digest, and which of them an address gave last.
+//! The store of pulled archives by digest, and the last digest of each URL.
 //!
 //! ```text
 //! charts/blobs/DIGEST              an archive; read only if its bytes still have that digest
@@ -24,20 +24,20 @@ use super::super::cache::{Cache, create_folders, hash, publish};
 use super::super::failure::cache_failure;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Who holds a lock for longer may have been stopped; what two fetch at the same time is only fetched in vain.
+/// Time to wait for a lock; if two processes fetch the same content at once, one fetches in vain.
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Repositories change, and with them their indexes: those of a time before need not stay.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How often a lock is asked for.
+/// Maximum number of times a lock is asked for.
 const TICK: Duration = Duration::from_millis(25);
 
 /// The cache's part for charts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Store<'c>(pub(super) &'c Cache);
 
-/// What an address gave last.
+/// The last answer of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) digest: Digest,
@@ -60,7 +60,7 @@ impl Store<'_> {
         self.0.put(&self.blob_path(digest), bytes)
     }
 
-    /// What an index with this digest says; nothing where it was not read before.
+    /// Returns what an index with this digest says; nothing where it was not read before.
     pub(super) fn index(&self, digest: &Digest) -> Option<Index> {
         let text = fs::read_to_string(self.index_path(digest)).ok()?;
         let (own, digested) = text.split_once('\n')?;

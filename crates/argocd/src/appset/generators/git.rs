@@ -52,12 +52,12 @@ pub(super) struct Repository<'r> {
     root: PathBuf,
 }
 
-/// What is in a folder, by its path from the root.
+/// The content of a directory, by its path from the root.
 pub(super) struct Found {
     pub(super) path: String,
     pub(super) real: PathBuf,
     pub(super) kind: FileKind,
-    /// Whether it is a symbolic link.
+    /// True if it is a symbolic link.
     pub(super) is_link: bool,
 }
 
@@ -73,7 +73,7 @@ impl<'r> Repository<'r> {
         }
     }
 
-    /// What is in a folder, in the order of the names. Links that lead nowhere are not there.
+    /// Returns what is in a folder, in the order of the names. Links that lead nowhere are not there.
     pub(super) fn list(&self, folder: &str) -> Result<Vec<Found>> {
         let files = self.run.world.files;
         let at = if folder.is_empty() { self.root.clone() } else { self.root.join(folder) };
@@ -93,7 +93,7 @@ impl<'r> Repository<'r> {
         Ok(found)
     }
 
-    /// Whether there is a folder.
+    /// Returns true if there is a folder.
     pub(super) fn has_folder(&self, folder: &str) -> bool {
         let at = self.root.join(folder);
         folder.is_empty()

@@ -80,7 +80,7 @@ impl<'t> Patterns<'t> {
     }
 }
 
-/// Whether a pattern may name something below a folder. Stars do not cross slashes, so that it has a part for each
+/// Returns true if a pattern may name something below a folder. Stars do not cross slashes, so that it has a part for each
 /// folder on the way; a class may hold a slash, and then anything goes.
 fn leads_below(pattern: &str, folder: &str) -> bool {
     if pattern.contains(['[', '\\']) {

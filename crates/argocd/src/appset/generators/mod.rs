@@ -56,13 +56,13 @@ pub(crate) const GENERATORS: &[Generator] = &[
 pub(crate) struct Generator {
     /// Its field in an entry.
     pub(crate) name: &'static str,
-    /// What its field holds, where it can stand.
+    /// The type of its field, where the generator is allowed.
     pub(crate) shape: fn(Depth) -> Option<Shape>,
     /// The sets that it makes.
     pub(crate) generate: fn(&Run<'_>, &Tree, Depth) -> Result<Vec<Params>>,
 }
 
-/// Where an entry stands: Argo CD's types end after two generators around another.
+/// The nesting of an entry: Argo CD's types end at two generators around another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
     Top,
@@ -71,29 +71,29 @@ pub(crate) enum Depth {
 }
 
 impl Depth {
-    /// Where the entries within an entry stand.
+    /// Returns where the entries within an entry stand.
     fn below(self) -> Self {
         if self == Self::Top { Self::Nested } else { Self::Terminal }
     }
 }
 
-/// What generators have in common.
+/// The state that generators share.
 pub(crate) struct Run<'r> {
     pub(crate) world: &'r World<'r>,
     pub(crate) language: &'r Language<'r>,
     pub(crate) places: &'r Places<'r>,
     pub(crate) warnings: &'r RefCell<Vec<Warning>>,
-    /// How many sets there have been.
+    /// Number of sets there have been.
     pub(crate) sets: Cell<usize>,
 }
 
-/// What a generator of an entry makes, and its own template.
+/// The parameters of a generator, and its own template.
 pub(crate) struct Made {
     pub(crate) sets: Vec<Params>,
     pub(crate) template: Option<Tree>,
 }
 
-/// What the generators of an entry make, within a generator that has made `params`.
+/// Returns what the generators of an entry make, within a generator that has made `params`.
 pub(crate) fn transform(
     run: &Run<'_>,
     entry: &Tree,
@@ -125,7 +125,7 @@ pub(crate) fn transform(
     Ok(all)
 }
 
-/// What the only generator of an entry within another makes.
+/// Returns what the only generator of an entry within another makes.
 fn transform_only(run: &Run<'_>, entry: &Tree, depth: Depth, params: Option<&Params>) -> Result<Vec<Params>> {
     let place = || run.place(entry.span);
     let mut made = transform(run, entry, depth, params)?.into_iter();
@@ -143,7 +143,7 @@ fn transform_only(run: &Run<'_>, entry: &Tree, depth: Depth, params: Option<&Par
     }
 }
 
-/// What is wrong with an entry without a generator.
+/// Returns what is wrong with an entry without a generator.
 pub(crate) fn unknown(entry: &Tree) -> Error {
     let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
     let has_selector = entry.get("selector").is_some();

@@ -8,7 +8,7 @@ const WINDOW: usize = 5;
 /// An odd modulus, prepared.
 pub(in crate::funcs) struct Modulus {
     number: Natural,
-    /// What makes the lowest limb vanish: the negative inverse of the modulus's, modulo 2^64.
+    /// The factor that cancels the lowest limb: the negative inverse of the modulus's, modulo 2^64.
     inverse: u64,
     /// 1 and the factor that takes numbers into Montgomery's form, in that form.
     one: Vec<u64>,
@@ -76,14 +76,14 @@ impl Modulus {
         self.leave(result, &mut spare)
     }
 
-    /// Whether Fermat's little theorem with base 2 shows that the modulus is no prime. It does for
+    /// Returns true if Fermat's little theorem with base 2 shows that the modulus is no prime. It does for
     /// nearly every number that is none.
     pub(in crate::funcs) fn is_composite_by_two(&self) -> bool {
         let one = Natural::from(1);
         self.power_of_two(&self.number.subtract(&one)) != one
     }
 
-    /// Whether a base, which is not 0, shows that the modulus is no prime: one round of Miller and
+    /// Returns true if a base, which is not 0, shows that the modulus is no prime: one round of Miller and
     /// Rabin's test.
     pub(in crate::funcs) fn is_composite_by(&self, base: &Natural) -> bool {
         let one = Natural::from(1);

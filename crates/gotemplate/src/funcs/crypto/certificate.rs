@@ -140,7 +140,7 @@ fn key_at(context: &mut Context<'_>, args: &[Value], index: Option<usize>) -> Re
     }
 }
 
-/// What the certificate says: `args` begins with the name and has at `days` for how long it holds.
+/// Returns what the certificate says: `args` begins with the name and has at `days` for how long it holds.
 fn template(
     context: &mut Context<'_>,
     args: &[Value],

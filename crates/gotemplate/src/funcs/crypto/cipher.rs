@@ -77,7 +77,7 @@ fn decrypt(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(out.into())
 }
 
-/// What Go says when it cuts the first block off less than one, in space that may be enough.
+/// Returns what Go says when it cuts the first block off less than one, in space that may be enough.
 fn too_short(capacity: usize, length: usize) -> CallError {
     CallError::new(if capacity < BLOCK {
         format!("runtime error: slice bounds out of range [:{BLOCK}] with capacity {capacity}")

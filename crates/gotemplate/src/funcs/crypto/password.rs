@@ -19,10 +19,10 @@ pub(in crate::funcs) const FUNCS: &[Function] = &[
     Function::new("htpasswd", &[TEXT, TEXT], htpasswd),
 ];
 
-/// How many times two to this the password is worked in.
+/// Maximum number of times two to this the password that is worked in.
 const COST: u32 = 10;
 
-/// What a hash takes from a password at most.
+/// Maximum number of bytes of a password that bcrypt uses.
 const LONGEST: usize = 72;
 
 /// The digits of the base64 that bcrypt has of its own.

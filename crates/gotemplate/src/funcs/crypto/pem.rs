@@ -4,7 +4,7 @@ use crate::funcs::base_n::BASE64;
 
 const LINE: usize = 64;
 
-/// What a PEM text holds first.
+/// The first block of a PEM text.
 pub(super) struct Block {
     pub(super) label: String,
     pub(super) bytes: Vec<u8>,

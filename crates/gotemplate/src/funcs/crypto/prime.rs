@@ -7,15 +7,14 @@ use crate::funcs::big::{Modulus, Natural};
 /// Primes below this are sieved with: more would cost more than the tests that they save.
 const SIEVED: usize = 1 << 16;
 
-/// How many numbers of a progression are looked at; a prime is not among them once in millions.
+/// Maximum number of numbers of a progression that are looked at; a prime is not among them once in millions.
 const LONGEST: u64 = 100_000;
 
-/// How many random bases must agree that a number is prime. For random numbers of 256 bits and more
+/// Maximum number of random bases must agree that a number that is prime. For random numbers of 256 bits and more
 /// that leaves a doubt of less than two to the -100.
 const ROUNDS: usize = 20;
 
-/// Where to look for a prime: what is random about it is drawn before, so that a search can run on
-/// a thread of its own.
+/// A search for a prime. Its random numbers are drawn in advance, so that the search can run on its own thread.
 pub(super) struct Search {
     start: Natural,
     step: Natural,

@@ -23,7 +23,7 @@ pub(super) struct RsaKey {
     primes: [Natural; 2],
     /// The private exponent modulo each prime less 1.
     exponents: [Natural; 2],
-    /// What the second prime times this is 1, modulo the first.
+    /// The inverse of the second prime modulo the first.
     coefficient: Natural,
 }
 
@@ -98,7 +98,7 @@ impl RsaKey {
     }
 }
 
-/// What the public exponent times this is 1, modulo `order`, which it does not divide.
+/// Returns what the public exponent times this is 1, modulo `order`, which it does not divide.
 fn inverse_of_exponent(order: &Natural) -> Natural {
     // The inverse is (order * k + 1) / exponent for the k below the exponent that makes it whole.
     let rest = order.remainder_small(EXPONENT);

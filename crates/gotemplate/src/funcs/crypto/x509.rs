@@ -24,7 +24,7 @@ const EXTENDED_KEY_USAGE: [u8; 3] = [0x55, 0x1d, 37];
 const SERVER_AUTH: [u8; 8] = [0x2b, 6, 1, 5, 5, 7, 3, 1];
 const CLIENT_AUTH: [u8; 8] = [0x2b, 6, 1, 5, 5, 7, 3, 2];
 
-/// What a certificate says.
+/// The fields of a certificate.
 pub(super) struct Template {
     pub(super) common_name: String,
     pub(super) addresses: Vec<IpAddr>,
@@ -35,11 +35,11 @@ pub(super) struct Template {
     pub(super) is_ca: bool,
 }
 
-/// Who signs a certificate.
+/// The issuer of a certificate.
 pub(super) struct Issuer<'a> {
     /// The name in DER.
     pub(super) subject: Vec<u8>,
-    /// What the issuer's own certificate calls its key, if it is not this one.
+    /// The key id in the issuer's certificate, if it differs.
     pub(super) key_id: Option<Vec<u8>>,
     pub(super) key: &'a PrivateKey,
 }

@@ -1,6 +1,6 @@
-//! Who a workload is for AWS: keys, most of which live for an hour. In: variables, and the files that they name. Out: the
-//! keys of the first that is there of keys in variables, a role of its service account (IRSA), an agent beside it (EKS
-//! Pod Identity, ECS), and the role of its machine, which is AWS' own order.
+//! The AWS identity of a workload. Input: variables, and the files that they name. Output: the first keys available
+//! from variables, a role of its service account (IRSA), an agent (EKS Pod Identity, ECS), and the role of its
+//! machine.
 
 use serde::Deserialize;
 
@@ -42,7 +42,7 @@ pub(super) struct Identity {
     known: Memo<Keys>,
 }
 
-/// What agents and metadata servers answer.
+/// The answer of an agent or metadata server.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Answer {
@@ -57,7 +57,7 @@ impl Identity {
         Self { surroundings: surroundings.clone(), known: Memo::default() }
     }
 
-    /// Whether the environment says who the workload is.
+    /// Returns true if the environment says who the workload is.
     pub(super) fn is_announced(&self) -> bool {
         let has = |names: &[&str]| self.surroundings.has(names);
         has(&["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
@@ -124,7 +124,7 @@ impl Identity {
         given.ok_or_else(|| missing(STS, "its answer cannot be read"))
     }
 
-    /// Where a role is asked for.
+    /// Returns where a role is asked for.
     fn sts(&self, region: &str) -> String {
         let variables = &self.surroundings;
         if let Some(address) =
@@ -142,7 +142,7 @@ impl Identity {
         format!("https://{service}.{region}.{}/", suffix_of(region))
     }
 
-    /// What an agent beside the workload has for it.
+    /// Returns what an agent beside the workload has for it.
     fn of_agent(&self, address: &str, session: &Session) -> Result<Given<Keys>> {
         let mut ask = Ask::metadata(AGENT, address)?;
         if !ask.is_secure() && !ask.is_loopback() && !AGENT_HOSTS.contains(&ask.host_name()) {
@@ -160,7 +160,7 @@ impl Identity {
         self.read(AGENT, session.json(&ask)?)
     }
 
-    /// What the machine may do, by the second version of its metadata server.
+    /// Returns what the machine may do, by the second version of its metadata server.
     fn of_machine(&self, session: &Session) -> Result<Given<Keys>> {
         let base = self.surroundings.text("AWS_EC2_METADATA_SERVICE_ENDPOINT");
         let base = base.as_deref().unwrap_or(MACHINE_HOST).trim_end_matches('/');

@@ -20,7 +20,7 @@ use crate::error::Result;
 
 const ECR: &str = "the registry service of AWS";
 
-/// What questions are sent as.
+/// Content type of requests.
 const KIND: &str = "application/x-amz-json-1.1";
 
 pub(super) struct Aws {

@@ -1,7 +1,7 @@
-//! Where AWS' services are: its parts of the world have names of their own. In: the host of a registry, a region. Out:
-//! what the host says, and the addresses of services.
+//! The AWS partitions, which have their own names. Input: the host of a registry, a region. Output: the parts of the
+//! host, and the URLs of services.
 
-/// What the regions of a part of the world begin with, and what the names of its hosts end with.
+/// Prefixes of region names and suffixes of host names, by partition.
 const PARTITIONS: [(&str, &str); 7] = [
     ("cn-", "amazonaws.com.cn"),
     ("us-iso-", "c2s.ic.gov"),
@@ -83,7 +83,7 @@ impl Service {
     }
 }
 
-/// What the names of hosts end with.
+/// Returns what the names of hosts end with.
 pub(super) fn suffix_of(region: &str) -> &'static str {
     let own = PARTITIONS.iter().find(|(start, _)| region.starts_with(start));
     own.map_or("amazonaws.com", |(_, suffix)| suffix)

@@ -9,7 +9,7 @@ use super::identity::Keys;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// What is signed.
+/// The signed parts of a request.
 pub(super) struct Signed<'s> {
     pub(super) host: &'s str,
     pub(super) region: &'s str,

@@ -17,7 +17,7 @@ use crate::web::{self, Body, FORM, Request, Webs, authority};
 /// Answers hold a token or two.
 const MAX_ANSWER: u64 = 1 << 20;
 
-/// What codes are as long as.
+/// Maximum length of error codes.
 const MAX_CODE: usize = 64;
 
 /// A service is on another continent at most.
@@ -37,7 +37,7 @@ pub(in crate::credentials) struct Session {
 
 /// A question.
 pub(in crate::credentials) struct Ask<'a> {
-    /// Who is asked, for messages.
+    /// The name of the service, for messages.
     service: &'a str,
     url: Url,
     method: Method,
@@ -109,12 +109,12 @@ impl<'a> Ask<'a> {
         Ok(Self { service, url, method: Method::GET, headers: Vec::new(), body: None, is_metadata })
     }
 
-    /// Who is asked.
+    /// Returns the name of the service.
     pub(in crate::credentials) fn name(&self) -> &'a str {
         self.service
     }
 
-    /// Where it goes.
+    /// Returns where it goes.
     pub(in crate::credentials) fn host(&self) -> String {
         authority(&self.url)
     }

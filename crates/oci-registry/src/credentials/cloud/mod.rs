@@ -31,12 +31,12 @@ pub enum Cloud {
     Azure,
 }
 
-/// What a cloud does for its registries.
+/// A cloud that issues credentials for its registries.
 pub(super) trait Issuer: Send + Sync {
     /// Under what the credential of a registry is kept; nothing where the registry is not this cloud's.
     fn key(&self, registry: &str) -> Option<String>;
 
-    /// Whether the environment says that workloads are known, so that it is meant to be used without being named.
+    /// Returns true if the environment says that workloads are known, so that it is meant to be used without being named.
     fn is_announced(&self, registry: &str) -> bool;
 
     /// Asks for the credential of a registry.
@@ -74,7 +74,7 @@ impl CloudCredentials {
 impl Cloud {
     const ALL: [Self; 3] = [Self::Aws, Self::Gcp, Self::Azure];
 
-    /// What people call it.
+    /// Returns what people call it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl fmt::Debug for CloudCredentials {
     }
 }
 
-/// Whether a service has refused who asks it, so that it may help to ask with something newer.
+/// Returns true if a service has refused who asks it, so that it may help to ask with something newer.
 pub(super) fn is_refusal(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unauthorized | ErrorKind::Denied)
 }

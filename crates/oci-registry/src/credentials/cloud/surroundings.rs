@@ -1,4 +1,4 @@
-//! What a program finds where it runs: variables, the time, the files that variables name.
+//! The environment of a program: variables, time, and files that variables name.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::secret::Secret;
 type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 type Clock = dyn Fn() -> SystemTime + Send + Sync;
 
-/// What sources of credentials know of the world; callers say it, so that tests can too.
+/// The environment of credential sources; provided by the caller, so that tests can replace it.
 #[derive(Clone)]
 pub struct Surroundings {
     variable: Arc<Variable>,
@@ -64,7 +64,7 @@ impl Surroundings {
         self.user_agent.split('/').next().unwrap_or_default()
     }
 
-    /// Where the API of a registry is.
+    /// Returns where the API of a registry is.
     pub(in crate::credentials) fn api(&self, registry: &str) -> String {
         match &self.registry_api {
             Some(api) => api.trim_end_matches('/').to_owned(),
@@ -86,12 +86,12 @@ impl Surroundings {
         self.text(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// Whether all of these variables are set.
+    /// Returns true if all of these variables are set.
     pub(in crate::credentials) fn has(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.text(name).is_some())
     }
 
-    /// What a file holds without white space around it; tokens in files are replaced while they are in use.
+    /// Returns what a file holds without white space around it; tokens in files are replaced while they are in use.
     pub(in crate::credentials) fn token_file(&self, path: &str) -> Result<Secret<String>> {
         let shown = |reason: &str| missing(path, reason);
         let bytes = read(Path::new(path))?.ok_or_else(|| shown("the file does not exist"))?;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{ListKind, below, is_true, key_of, list_kind};
 use crate::apiserver::failure::Cause;
 
-/// What breaks the schema.
+/// Returns what breaks the schema.
 pub(in crate::apiserver) fn check(schema: &Value, value: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     check_value(schema, value, "", &mut causes);

@@ -12,7 +12,7 @@ pub(super) use structural::{drop_unknown_keywords, faults};
 
 use serde_json::Value;
 
-/// How a list is merged and compared.
+/// The list type, which decides about merging and comparing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ListKind {
     /// As one value.
@@ -23,7 +23,7 @@ pub(super) enum ListKind {
     Map(Vec<String>),
 }
 
-/// How the list of a schema is merged.
+/// Returns how the list of a schema is merged.
 pub(super) fn list_kind(schema: &Value) -> ListKind {
     match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => ListKind::Set,
@@ -44,7 +44,7 @@ pub(super) fn of_field<'s>(schema: &'s Value, field: &str) -> &'s Value {
     }
 }
 
-/// What tells an item of a list from the others, by the fields that are its key; defaults count.
+/// Returns what tells an item of a list from the others, by the fields that are its key; defaults count.
 pub(super) fn key_of(schema: &Value, keys: &[String], item: &Value) -> Value {
     let value = |key: &String| {
         let value = item.get(key).cloned();

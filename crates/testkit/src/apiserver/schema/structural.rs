@@ -1,4 +1,4 @@
-//! What the server asks of the schema of a CRD: that it is structural, and says nothing that contradicts itself.
+//! Checks that the schema of a CRD is structural and consistent.
 
 use goregex::Regex;
 use serde_json::{Map, Value, json};
@@ -58,7 +58,7 @@ const KEYWORDS: &[&str] = &[
 const FORBIDDEN: &[&str] =
     &["$ref", "$schema", "additionalItems", "definitions", "dependencies", "id", "patternProperties"];
 
-/// What only says something about the structure, and so may not be in one of several alternatives.
+/// Keywords that define structure and are not allowed in alternatives.
 const STRUCTURE: &[&str] = &["additionalProperties", "default", "description", "nullable", "type"];
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
@@ -240,7 +240,7 @@ fn check_default(schema: &Value, path: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-/// What is said of a value in one of several alternatives must be about fields that the schema itself has.
+/// Checks that an alternative only restricts fields that the schema itself defines.
 fn check_alternative(outer: &Value, one: &Value, path: &str, causes: &mut Vec<Cause>) {
     let is_int_or_string = outer["x-kubernetes-int-or-string"] == true;
     for keyword in STRUCTURE.iter().filter(|keyword| one.get(**keyword).is_some()) {

@@ -122,7 +122,7 @@ pub(in crate::cli) struct ConfigMap {
     #[command(flatten)]
     sources: SourceFlags,
 
-    /// Whether it is made (create), or changes one of a base (merge, replace)
+    /// Tells whether it is made (create), or changes one of a base (merge, replace)
     #[arg(long, value_name = "BEHAVIOR", default_value = "", hide_default_value = true)]
     behavior: String,
 }
