@@ -10,6 +10,7 @@
 mod compare;
 pub mod format;
 mod input;
+mod json_text;
 mod lines;
 mod locate;
 mod mask;

@@ -106,7 +106,7 @@ impl<'k> Masks<'k> {
                 STANDARD.decode(text.as_bytes()).unwrap_or_else(|_| text.as_bytes().to_vec())
             }
             Kind::Scalar(text) => text.as_bytes().to_vec(),
-            _ => crate::objects::text_of(node).into_bytes(),
+            _ => crate::json_text::text_of(node).into_bytes(),
         };
         let tag = self.tag_of(&value);
         *node = Node::string(&tag).at(node.span);

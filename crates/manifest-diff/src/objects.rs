@@ -8,7 +8,7 @@ use std::mem;
 use argocd::diffing::Normalizer;
 use argocd::objects::{Key, Object};
 use serde_json::Value;
-use yamltree::{Entry, JsonOptions, Kind, Node, Tag, to_json, to_sigs_yaml};
+use yamltree::{Entry, Kind, Node, Tag, to_sigs_yaml};
 
 use crate::mask::Masks;
 use crate::model::ObjectId;
@@ -90,15 +90,6 @@ pub(crate) fn yaml(node: &Node) -> String {
         Ok(()) => yaml,
         // Such as numbers that are none. The rest of the review is worth having.
         Err(error) => format!("# cannot be written as YAML: {}\n", error.message()),
-    }
-}
-
-/// A tree as JSON on one line.
-pub(crate) fn text_of(node: &Node) -> String {
-    let mut json = String::new();
-    match to_json(node, JsonOptions::SIGS, &mut json) {
-        Ok(()) => json,
-        Err(_) => String::new(),
     }
 }
 

@@ -1,11 +1,10 @@
 //! A finding on its way: it still knows its object, by which it may be suppressed.
 
 use argocd::objects::Object;
-use findings::{Finding, Severity};
+use findings::{Finding, Rule, Severity};
 use yamltree::{Location, Node};
 
 use crate::index::Index;
-use crate::rules::Check;
 
 /// A finding of a rule.
 #[derive(Debug)]
@@ -61,12 +60,12 @@ impl<'s> FindingBuilder<'s> {
         self
     }
 
-    pub(crate) fn finding(self, check: &Check) -> Finding {
+    pub(crate) fn finding(self, rule: &'static Rule, fix: &str) -> Finding {
         Finding {
-            rule: check.rule,
+            rule,
             severity: self.severity,
             message: self.message,
-            hint: Some(self.hint.unwrap_or_else(|| check.fix.to_owned())),
+            hint: Some(self.hint.unwrap_or_else(|| fix.to_owned())),
             location: self.location,
             object: self.object.map(titled),
             field: self.field,

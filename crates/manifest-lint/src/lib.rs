@@ -27,7 +27,7 @@ pub fn lint(set: &Manifests, is_enabled: impl Fn(&Check) -> bool) -> Vec<Finding
         let mut drafts = Vec::new();
         (check.run)(&index, &mut drafts);
         let kept = drafts.into_iter().filter(|draft| !suppressions.cover(check, draft));
-        found.extend(kept.map(|draft| (draft.target, draft.finding(check))));
+        found.extend(kept.map(|draft| (draft.target, draft.finding(check.rule, check.fix))));
     }
     if is_enabled(&rules::UNUSED_SUPPRESSION) {
         found.extend(suppressions.unused(&is_enabled));

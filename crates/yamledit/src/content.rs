@@ -3,6 +3,7 @@
 use yamltree::{Dialect, Entry, Kind, Node, Resolved, Style, Tag};
 
 use crate::scalar::{self, Slot};
+use crate::schema::is_string;
 
 /// Content to be added to a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -58,7 +59,7 @@ impl Content {
     /// Returns true if a node is this content.
     pub(crate) fn is(&self, node: &Node) -> bool {
         match (self, &node.kind) {
-            (Self::String(text), Kind::Scalar(read)) => read == text && crate::proof::is_string(node),
+            (Self::String(text), Kind::Scalar(read)) => read == text && is_string(node),
             (Self::Bool(value), Kind::Scalar(_)) => [Dialect::V2, Dialect::V3]
                 .iter()
                 .all(|dialect| node.resolved(*dialect).is_ok_and(|read| read == Resolved::Bool(*value))),

@@ -11,8 +11,9 @@ use yamltree::{Entry, Kind, Node, Span, Style, Tag};
 
 use crate::error::{Error, ErrorKind, Result, refused};
 use crate::file::File;
-use crate::proof::{Plan, is_string, place};
+use crate::proof::{Plan, place};
 use crate::scalar::{self, Slot};
+use crate::schema::is_string;
 
 /// Edits of a file that were asked for and not made yet.
 #[derive(Debug)]

@@ -6,10 +6,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use yamltree::{Comment, Dialect, Document, Entry, Kind, Node, Resolved, Span, Style};
+use yamltree::{Comment, Document, Entry, Kind, Node, Span};
 
 use crate::content::Content;
-use crate::schema::reads_as_string;
+use crate::schema::is_string;
 
 /// A node of the old text, by its first and last byte.
 pub(crate) type Place = (u32, u32);
@@ -33,13 +33,6 @@ pub(crate) struct Plan {
     pub(crate) replaced: HashMap<Place, Content>,
     /// The content of a file that had none.
     pub(crate) filled: Option<Content>,
-}
-
-/// Returns true if a scalar is a string to every reader.
-pub(crate) fn is_string(node: &Node) -> bool {
-    let is_str = |dialect| node.resolved(dialect).is_ok_and(|resolved| resolved == Resolved::Str);
-    let is_typed = node.style != Style::Plain || node.tag == yamltree::Tag::Str;
-    is_str(Dialect::V2) && is_str(Dialect::V3) && (is_typed || node.text().is_some_and(reads_as_string))
 }
 
 impl Plan {

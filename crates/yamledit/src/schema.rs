@@ -3,7 +3,7 @@
 //! Three families read YAML: by the schema of 1.1 (PyYAML, Ruby), by the core schema of 1.2 (JavaScript, `yq`), and Go's
 //! readers with a mixture. A text is safe if it is a string to all of them.
 
-use yamltree::{Dialect, Resolved, resolve};
+use yamltree::{Dialect, Node, Resolved, Style, Tag, resolve};
 
 /// Returns true if a plain scalar of this text is a string by YAML 1.1, by YAML 1.2 and to both generations of go-yaml.
 #[must_use]
@@ -94,6 +94,13 @@ fn is_timestamp(text: &str) -> bool {
 
 fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit())
+}
+
+/// Returns true if every YAML reader takes this scalar for a string.
+pub(crate) fn is_string(node: &Node) -> bool {
+    let is_str = |dialect| node.resolved(dialect).is_ok_and(|resolved| resolved == Resolved::Str);
+    let is_typed = node.style != Style::Plain || node.tag == Tag::Str;
+    is_str(Dialect::V2) && is_str(Dialect::V3) && (is_typed || node.text().is_some_and(reads_as_string))
 }
 
 #[cfg(test)]

@@ -370,7 +370,8 @@ impl Merged {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{ParseOptions, parse_first};
+    use crate::document::ParseOptions;
+    use crate::parse::parse_first;
 
     const V2: Expansion = Expansion::Decoded(Dialect::V2);
     const V3: Expansion = Expansion::Decoded(Dialect::V3);

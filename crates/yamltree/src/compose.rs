@@ -10,11 +10,11 @@ use std::collections::{HashMap, HashSet};
 use compact_str::CompactString;
 
 use crate::dialect::Dialect;
+use crate::document::{Comment, Document, ParseOptions};
 use crate::duplicate::{self, Duplicate, DuplicateKeys};
 use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_DEPTH;
 use crate::node::{Kind, Node, Props, Style, Tag};
-use crate::parse::{Comment, Document, ParseOptions};
 use crate::scan::{Place, Scanner, TagName, TokenKind};
 
 /// Prefix of YAML's own tags.

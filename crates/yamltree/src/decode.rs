@@ -12,7 +12,7 @@ use diagnostic::{SourceId, Span};
 /// The text in a file's bytes: UTF-8, or UTF-16 if a byte order mark says so.
 ///
 /// # Errors
-/// If the bytes are no such text. Forbidden characters are left for [`parse`](crate::parse()) to refuse, unless they
+/// When the bytes are no such text. Forbidden characters are left for the parser to reject, unless they
 /// come before an invalid byte.
 pub fn decode(bytes: &[u8], source: SourceId) -> Result<Cow<'_, str>, Error> {
     let read_unit = match bytes {

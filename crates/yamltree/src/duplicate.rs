@@ -232,7 +232,8 @@ fn quote(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{Document, ParseOptions, parse};
+    use crate::document::{Document, ParseOptions};
+    use crate::parse::parse;
 
     fn document(text: &str, dialect: Dialect, duplicate_keys: DuplicateKeys) -> Result<Document, String> {
         let options = ParseOptions { dialect, duplicate_keys, ..ParseOptions::default() };

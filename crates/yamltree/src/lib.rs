@@ -6,6 +6,7 @@ mod base64;
 mod compose;
 mod decode;
 mod dialect;
+mod document;
 mod duplicate;
 mod emit;
 mod error;
@@ -22,6 +23,7 @@ pub use alias::Expansion;
 pub use decode::decode;
 pub use diagnostic::{Location, Source, SourceId, Span};
 pub use dialect::Dialect;
+pub use document::{Comment, Document, ParseOptions};
 pub use duplicate::{Duplicate, DuplicateKeys};
 pub use emit::{
     EmitOptions, Emitter, JsonOptions, JsonWriter, Properties, Scalar, SigsWriter, Sink, Start, compare_keys,
@@ -30,6 +32,6 @@ pub use emit::{
 pub use error::{Error, ErrorKind};
 pub use limits::{MAX_ALIASED_TEXT_LEN, MAX_DEPTH, MAX_TEXT_LEN};
 pub use node::{Entry, Kind, Node, Style, Tag};
-pub use parse::{Comment, Document, ParseOptions, parse, parse_first};
+pub use parse::{parse, parse_first};
 pub use resolve::{Resolved, resolve};
 pub use timestamp::Timestamp;

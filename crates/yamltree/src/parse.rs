@@ -1,59 +1,21 @@
-//! Reading YAML: text to trees.
+//! The parser's entry points.
 //!
-//! In: a text whose encoding is already undone (see [`decode`](crate::decode())). Out: its documents, or the first fault
-//! in it, as go-yaml would find them.
+//! Input: UTF-8 text, as `decode` returns it. Output: its documents, or the first error that go-yaml would report.
 
 use crate::compose::Composer;
-use crate::dialect::Dialect;
-use crate::duplicate::{Duplicate, DuplicateKeys};
+use crate::document::{Document, ParseOptions};
 use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_TEXT_LEN;
-use crate::node::Node;
 use crate::scan::Scanner;
 use crate::text;
 use diagnostic::{SourceId, Span};
 
-/// The options of parsing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ParseOptions {
-    /// The dialect, where the two generations of go-yaml differ.
-    pub dialect: Dialect,
-    /// True if to keep comments.
-    pub comments: bool,
-    /// The handling of duplicate keys.
-    pub duplicate_keys: DuplicateKeys,
-    /// The offset of the text in its file, if it is only a part of one.
-    pub offset: u32,
-}
-
-/// One document of a text.
-#[derive(Clone, Debug)]
-pub struct Document {
-    /// Its node; a null without text where nothing is written.
-    pub root: Node,
-    /// True if it has a `---`.
-    pub is_explicit: bool,
-    /// The comments before it, in it and behind it up to its `...` or the next `---`, if they were asked for.
-    pub comments: Vec<Comment>,
-    /// The keys that a mapping has twice, in the order of the text.
-    pub duplicates: Vec<Duplicate>,
-}
-
-/// A comment, from its `#` to the end of its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Comment {
-    /// The span.
-    pub span: Span,
-    /// True if nothing else is on its line.
-    pub own_line: bool,
-}
-
-/// Reads every document of a text: as many as a loop over go-yaml's `Decoder` yields.
+/// Parses all documents of a text: those that a loop over go-yaml's `Decoder` returns.
 ///
-/// A text without content has none; after a `---` there is one even if it is empty.
+/// A text without content has no document. Each `---` starts one, even if nothing follows it.
 ///
 /// # Errors
-/// If any of them is no YAML to go-yaml, or beyond our limits.
+/// If go-yaml rejects any of the documents, or if one exceeds the limits of this crate.
 pub fn parse(text: &str, source: SourceId, options: &ParseOptions) -> Result<Vec<Document>, Error> {
     let mut composer = composer(text, source, options)?;
     let mut documents = Vec::new();
@@ -63,11 +25,11 @@ pub fn parse(text: &str, source: SourceId, options: &ParseOptions) -> Result<Vec
     Ok(documents)
 }
 
-/// Reads the first document as go-yaml's `Unmarshal` does, which never looks at what follows it; `None` where a text
-/// has no content.
+/// Parses the first document and ignores the rest of the text, as go-yaml's `Unmarshal` does. Returns `None` if the
+/// text has no content.
 ///
 /// # Errors
-/// If it is no YAML to go-yaml, or beyond our limits.
+/// If go-yaml rejects the document, or if it exceeds the limits of this crate.
 pub fn parse_first(text: &str, source: SourceId, options: &ParseOptions) -> Result<Option<Document>, Error> {
     composer(text, source, options)?.document()
 }
@@ -85,8 +47,11 @@ fn composer<'t>(text: &'t str, source: SourceId, options: &ParseOptions) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Dialect;
+    use crate::duplicate::DuplicateKeys;
     use crate::limits::MAX_DEPTH;
     use crate::node::Kind;
+    use crate::node::Node;
 
     fn first(text: &str) -> Document {
         let options = ParseOptions { comments: true, ..ParseOptions::default() };

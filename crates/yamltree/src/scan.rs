@@ -22,8 +22,8 @@ use compact_str::CompactString;
 pub(crate) use token::{Place, TagName, TokenKind};
 
 use crate::dialect::Dialect;
+use crate::document::Comment;
 use crate::error::{Error, ErrorKind};
-use crate::parse::Comment;
 use crate::text::TextTraits;
 use diagnostic::{SourceId, Span};
 

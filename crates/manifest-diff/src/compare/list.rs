@@ -13,8 +13,9 @@ use yamltree::Node;
 use super::path::{self, Segment};
 use super::shape::Shape;
 use super::{Shown, Walk};
+use crate::json_text::text_of;
 use crate::model::FieldStatus;
-use crate::objects::{is_null, text_of};
+use crate::objects::is_null;
 
 /// Lists known by keys whose order matters all the same: these run one after the other.
 const ORDERED: &[&str] = &["initContainers"];

@@ -13,7 +13,7 @@ fn changes(old: &str, new: &str) -> String {
     let compared = compare(base.node(), head.node(), head.kind(), definitions.shape(head));
     let mut text = String::new();
     for change in &compared.changes {
-        let value = |node: &Option<Node>| node.as_ref().map_or("∅".to_owned(), crate::objects::text_of);
+        let value = |node: &Option<Node>| node.as_ref().map_or("∅".to_owned(), crate::json_text::text_of);
         text += &format!("{} {} → {}\n", change.path, value(&change.old), value(&change.new));
     }
     let (base, head) = (compared.base.unwrap(), compared.head.unwrap());

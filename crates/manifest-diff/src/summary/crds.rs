@@ -137,7 +137,7 @@ impl Narrowed {
     fn lists(&mut self, old: &Node, new: &Node) {
         let texts = |node: &Node, field: &str| {
             let items = node.get(field).and_then(Node::items);
-            items.map(|items| items.iter().map(crate::objects::text_of).collect::<BTreeSet<_>>())
+            items.map(|items| items.iter().map(crate::json_text::text_of).collect::<BTreeSet<_>>())
         };
         if let Some(allowed) = texts(new, "enum") {
             match texts(old, "enum") {

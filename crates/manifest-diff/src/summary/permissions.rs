@@ -72,8 +72,9 @@ fn role(difference: &Difference<'_>, summary: &mut Summary) {
         let names = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
         gain(level, format!("may {verbs} {what}{names}"));
     }
-    let rules =
-        |node: Option<&Node>| node.and_then(|role| role.get("aggregationRule")).map(crate::objects::text_of);
+    let rules = |node: Option<&Node>| {
+        node.and_then(|role| role.get("aggregationRule")).map(crate::json_text::text_of)
+    };
     if let Some(rule) = rules(difference.head).filter(|rule| Some(rule) != rules(difference.base).as_ref()) {
         gain(Level::Note, format!("takes the permissions of all roles that match {rule}"));
     }

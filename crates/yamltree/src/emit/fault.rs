@@ -16,7 +16,7 @@ use diagnostic::Span;
 /// The first fault, given any.
 pub(super) fn first(root: &Node, dialect: Dialect, found: Error) -> Error {
     decoding(root, dialect)
-        .or_else(|| walk_in_order(root, dialect, KeyOrder::Bytes, &mut Nowhere).err())
+        .or_else(|| walk_in_order(root, dialect, KeyOrder::Bytes, &mut NullSink).err())
         .unwrap_or(found)
 }
 
@@ -89,9 +89,9 @@ fn repeats(entries: &[Entry]) -> Option<Error> {
 }
 
 /// Takes all values and keeps none.
-struct Nowhere;
+struct NullSink;
 
-impl Sink for Nowhere {
+impl Sink for NullSink {
     fn mapping_start(&mut self, _empty: bool) {}
     fn mapping_end(&mut self) {}
     fn sequence_start(&mut self, _empty: bool) {}

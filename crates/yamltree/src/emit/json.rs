@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use super::walk::{KeyOrder, Scalar, Sink, walk};
+use super::values::walk;
+use super::walk::{KeyOrder, Scalar, Sink};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::Node;
@@ -203,7 +204,7 @@ fn push_json_char(out: &mut String, char: char, escape_html: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{ParseOptions, parse};
+    use crate::{ParseOptions, parse};
 
     fn json(yaml: &str, options: JsonOptions) -> Result<String, String> {
         let read = ParseOptions { dialect: options.dialect, ..ParseOptions::default() };

@@ -3,7 +3,7 @@
 //! In: any node, aliases as well. Out: a document as kyaml's `RNode.String` gives it, but without comments, which the
 //! tree does not keep. Nothing is refused: what cannot stand in its style is written in the next that can hold it.
 
-use super::{EmitOptions, Emitter, Properties, Start};
+use super::emitter::{EmitOptions, Emitter, Properties, Start};
 use crate::dialect::Dialect;
 use crate::node::{Entry, Kind, Node, Style, Tag};
 use crate::resolve::resolve;

@@ -15,6 +15,7 @@ mod reread;
 mod scalar;
 mod sigs;
 mod tree;
+mod values;
 mod walk;
 
 pub use self::emitter::{EmitOptions, Emitter, Properties, Start};
@@ -23,4 +24,5 @@ pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
 pub use self::sigs::{SigsWriter, to_sigs_yaml};
 pub use self::tree::to_json_tree;
-pub use self::walk::{Scalar, Sink, send_values};
+pub use self::values::send_values;
+pub use self::walk::{Scalar, Sink};

@@ -7,11 +7,12 @@
 use std::borrow::Cow;
 
 use super::analysis::{Analysis, classes, is_break};
-use super::{EmitOptions, Emitter, Properties};
+use super::emitter::{EmitOptions, Emitter, Properties};
 use crate::dialect::Dialect;
+use crate::document::ParseOptions;
 use crate::error::{Error, ErrorKind};
 use crate::node::{Kind, Node, Style};
-use crate::parse::{ParseOptions, parse_first};
+use crate::parse::parse_first;
 use diagnostic::SourceId;
 
 /// The text of a string node after one round through go-yaml v3.

@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 
 use super::analysis::{CONTROL, Classes, WIDE, classes};
+use super::emitter::{EmitOptions, Emitter, Start};
 use super::json::push_json_string;
-use super::walk::{KeyOrder, Scalar, Sink, walk};
-use super::{EmitOptions, Emitter, Start};
+use super::values::walk;
+use super::walk::{KeyOrder, Scalar, Sink};
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::node::Node;

@@ -8,7 +8,8 @@ use std::mem;
 
 use super::analysis::{Analysis, NEWLINE, classes};
 use super::quoting::reads_as_string;
-use super::walk::{KeyOrder, Scalar, Sink, walk};
+use super::values::walk;
+use super::walk::{KeyOrder, Scalar, Sink};
 use crate::dialect::Dialect;
 use crate::error::Error;
 use crate::node::{Entry, Kind, Node, Style};
@@ -144,7 +145,8 @@ fn string(text: &str) -> Node {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{ParseOptions, parse_first};
+    use crate::document::ParseOptions;
+    use crate::parse::parse_first;
 
     fn tree(text: &str) -> (String, usize) {
         let node = parse_first(text, 0, &ParseOptions::default()).unwrap().unwrap().root;

@@ -9,7 +9,6 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::fault;
 use super::go_syntax::{go_syntax, push_quoted};
 use super::order::{compare_keys, sort_by_key_order};
 use super::reread::reread;
@@ -56,7 +55,7 @@ impl Scalar<'_> {
 
 /// Receives values in document order: the keys of a mapping come sorted, each before its value.
 ///
-/// [`SigsWriter`](super::SigsWriter) and [`JsonWriter`](super::JsonWriter) are the two.
+/// `SigsWriter` and `JsonWriter` are the two.
 pub trait Sink {
     /// The place of the node whose value or start comes next.
     fn enter(&mut self, span: Span) {
@@ -83,24 +82,6 @@ pub(super) enum KeyOrder {
     Natural,
     /// `encoding/json`'s.
     Bytes,
-}
-
-/// Sends a tree's values to a sink, keys in the order of their bytes: for a host that keeps them in a form of its own.
-///
-/// # Errors
-/// If Go cannot convert the YAML to JSON, or the sink fails.
-pub fn send_values(root: &Node, dialect: Dialect, sink: &mut impl Sink) -> Result<(), Error> {
-    walk(root, dialect, KeyOrder::Bytes, sink)
-}
-
-/// Sends a tree's values to a sink. Of several faults it names the one that Go would.
-pub(super) fn walk(
-    root: &Node,
-    dialect: Dialect,
-    order: KeyOrder,
-    sink: &mut impl Sink,
-) -> Result<(), Error> {
-    walk_in_order(root, dialect, order, sink).map_err(|error| fault::first(root, dialect, error))
 }
 
 /// Sends a tree's values to a sink up to the first fault on the way.

@@ -4,7 +4,7 @@ use super::chars::is_blank;
 use super::token::Token;
 use super::{Scanner, TokenKind};
 use crate::dialect::Dialect;
-use crate::parse::Comment;
+use crate::document::Comment;
 
 /// Maximum distance from the end of a comment go-yaml v3 looks for the next one, in bytes.
 const COMMENT_REACH: usize = 512;
