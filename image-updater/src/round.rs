@@ -301,11 +301,8 @@ impl Round<'_> {
             decisions.push(decided.map_err(as_in_files)?);
         }
         if let Some(missing) = tag.filter(|tag| decisions.iter().any(|decision| lacks(decision, tag))) {
-            return Err(Error::invalid(format!(
-                "no tag `{missing}` of `{}` found to watch",
-                sought.repository
-            ))
-            .hint("push it, or name the image with another tag"));
+            return Err(Error::invalid(format!("no tag `{missing}` of `{}` found", sought.repository))
+                .hint("push it, or name the image with another tag"));
         }
         let (first, others) = decisions.split_first().ok_or_else(|| Error::invalid("nothing is decided"))?;
         if let Some(other) = others.iter().find(|other| other.chosen != first.chosen) {

@@ -43,7 +43,7 @@ fn targets_are_named_from_the_root_of_the_repository() {
     let output = import(folder.path(), &[]);
     assert!(output.status.success(), "{output:?}");
     let printed = text(&output.stdout);
-    assert!(printed.starts_with("# apps/prod/web.yaml:7:52: `force-update` changes nothing"), "{printed}");
+    assert!(printed.starts_with("# apps/prod/web.yaml:7:52: `force-update` has no effect"), "{printed}");
     assert!(text(&output.stderr).contains("warning: apps/prod/web.yaml:7:52"), "{output:?}");
     let config = Config::parse(printed, "image-updater.yaml", ".".into()).unwrap();
     assert_eq!(config.batch.updates[0].spots[0].path, "apps/prod/web.yaml");
@@ -53,7 +53,7 @@ fn targets_are_named_from_the_root_of_the_repository() {
     assert_eq!(text(&output.stdout), printed);
     let output = import(folder.path(), &["apps"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("nothing tells whether Helm or Kustomize"), "{output:?}");
+    assert!(text(&output.stderr).contains("cannot determine whether Helm or Kustomize"), "{output:?}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn where_there_is_nothing_that_is_said() {
     let folder = repository(&[("a.yaml", "kind: Deployment\n")]);
     let output = import(folder.path(), &[]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), ""));
-    assert!(text(&output.stderr).contains("has no image that Flux or Argo CD Image Updater updates"));
+    assert!(text(&output.stderr).contains("that Flux or Argo CD Image Updater updates"));
     let output = import(folder.path(), &["missing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("missing"));

@@ -147,7 +147,7 @@ fn every_place_in_a_folder_is_found() {
     assert_eq!(read("b/templates/x.yaml"), template.replace("v1", "v2"));
     assert_eq!(read("c/app.yaml"), APP.replacen("value: v1}", "value: v2}", 1));
     assert_eq!(read("c/other.yaml"), other.replace("v1", "v2"));
-    check_refused(&set(folder.path(), &["registry.test/else:v2", "--in", "."]), "is nowhere in");
+    check_refused(&set(folder.path(), &["registry.test/else:v2", "--in", "."]), "not found in");
 }
 
 /// A place that must not be edited keeps all the others as they were.

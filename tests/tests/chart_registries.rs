@@ -72,7 +72,7 @@ fn a_version_is_chosen_among_tags() {
     let template =
         |flags: &[&str]| helm(&folder, &[&["template", &chart, "--plain-http"][..], flags].concat(), &[]);
     fails(&template(&["--version", "^9"]), "could not locate a version matching provided version string ^9");
-    fails(&template(&["--version", "9.9.9"]), "there is no such tag or manifest");
+    fails(&template(&["--version", "9.9.9"]), "no such tag or manifest");
     fails(
         &helm(&folder, &["template", &tagged, "--version", "1.1.0", "--plain-http"], &[]),
         "chart reference and version mismatch: 1.1.0 is not 1.0.0",

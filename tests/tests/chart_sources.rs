@@ -151,7 +151,7 @@ fn another_digest_than_promised_is_refused() {
     fails(&outcome, &format!("but its repository says {other}"));
     assert_eq!(archives(&folder), (vec![], vec![]));
     index(&folder, &entry("1.0.0", "web-1.0.0.tgz", "abc"));
-    fails(&helm(&folder, &["pull", "web", "--repo", &repo]), "the index has no SHA-256 for its digest");
+    fails(&helm(&folder, &["pull", "web", "--repo", &repo]), "the digest in the index is not SHA-256");
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn signatures_are_not_pretended_to_be_verified() {
     for flag in ["--verify", "--prov"] {
         let outcome = helm(&folder, &["pull", "web", "--repo", "http://localhost:1", flag]);
         assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("signatures of charts are not verified"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("chart signatures are not verified"), "{}", outcome.stderr);
     }
 }
 

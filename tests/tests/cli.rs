@@ -183,7 +183,7 @@ mod kustomize_build {
     #[test]
     fn no_resource_is_written_outside_the_folder_or_over_another() {
         for (names, message) in
-            [(["../../evil", "b"], "is no file name"), (["twin", "Twin"], "both be written to")]
+            [(["../../evil", "b"], "invalid file name"), (["twin", "Twin"], "both be written to")]
         {
             let folder = Folder::with(&[("app/kustomization.yaml", "resources: [all.yaml]\n")]);
             let all = names.map(|name| format!("{{apiVersion: v1, kind: A, metadata: {{name: {name}}}}}\n"));
@@ -306,7 +306,7 @@ mod build {
             &["-c", &format!("cd apps && {RENDERER} build ../base --output-dir ../out")],
             "",
         );
-        fails(&outcome, 2, "has no place below");
+        fails(&outcome, 2, "has no path below");
         assert!(folder.files("out").is_empty());
     }
 }
@@ -357,6 +357,6 @@ mod about {
                 || outcome.stdout.contains("renderer\\-kustomize\\-build")
         );
         assert!(renderer(&folder, &["man"]).stdout.contains(".TH"));
-        fails(&renderer(&folder, &["man", "no", "such"]), 2, "has no command `no`");
+        fails(&renderer(&folder, &["man", "no", "such"]), 2, "unknown command `no`");
     }
 }

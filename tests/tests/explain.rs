@@ -114,12 +114,7 @@ fn what_is_not_there_is_said_with_what_is() {
         ),
         (&["overlay/prod", "web"], 2, "invalid object `web`", "such as `Deployment/web`"),
         (&["overlay/prod", "Deployment/web", "a..b"], 2, "invalid field path `a..b`", "such as"),
-        (
-            &["nothing", "Deployment/web"],
-            1,
-            "the file `nothing` does not exist, and no Application",
-            "renderer apps",
-        ),
+        (&["nothing", "Deployment/web"], 1, "no file `nothing` and no Application", "renderer apps"),
     ] {
         let output = explain(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -150,7 +150,7 @@ mod test {
         fails(&run(&["--update-strategy", "highest"]), 1, "highest");
         fails(&run(&["--order", "up", "--update-strategy", "numerical"]), 1, "up");
         fails(&run(&["--no-such-flag"]), 1, "--no-such-flag");
-        fails(&run(&["--semver-constraint", ">>1"]), 1, "`>>1` is no constraint on versions");
+        fails(&run(&["--semver-constraint", ">>1"]), 1, "invalid version constraint `>>1`");
         fails(&run(&["--min-age", "3"]), 1, "a unit is missing");
         fails(&run(&["--now", "today"]), 1, "invalid time `today`");
         fails(&run(&["--platforms", "linux"]), 1, "invalid platform `linux`");
@@ -199,7 +199,7 @@ mod explain {
         ]);
         assert_eq!(explanation["tags"], told);
         assert_eq!(explanation["chosen"], "1.3.0");
-        fails(&run("9.9.9"), 1, "has no tag `9.9.9`");
+        fails(&run("9.9.9"), 1, "no tag `9.9.9` of `r.test/a`");
     }
 }
 

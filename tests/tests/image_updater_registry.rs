@@ -158,7 +158,7 @@ mod credentials {
         fails(&ask(&["--credentials", "env:LOGIN"], &[]), "`$LOGIN`: it is not set");
         fails(&ask(&["--credentials", "ext:/nonexistent"], &[]), "`/nonexistent`");
         let program = write_program(&folder, "fails.sh", "echo ci:s3cret; echo s3cret >&2; exit 1");
-        fails(&ask(&["--credentials", &format!("ext:{program}")], &[]), "says that it failed");
+        fails(&ask(&["--credentials", &format!("ext:{program}")], &[]), "reports a failure");
     }
 
     #[test]
@@ -443,7 +443,7 @@ mod metadata {
             let arguments = ["test", &image, "--config", "iu.yaml", "--update-strategy", "newest-build"];
             run(&folder, &[&arguments, ignored].concat(), &[])
         };
-        fails(&newest(&["--ignore-tags", "1.2"]), &format!("`{image}:1.3` is not found"));
+        fails(&newest(&["--ignore-tags", "1.2"]), &format!("`{image}:1.3` not found"));
         fails(&newest(&["--ignore-tags", "1.3"]), "1.2");
         assert_eq!(newest(&["--ignore-tags", "1.[23]"]).code, Some(0));
         // Nobody needs to know how old they are.

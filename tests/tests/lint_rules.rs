@@ -94,7 +94,7 @@ fn what_cannot_be_looked_at_fails() {
     for (arguments, code, wanted) in [
         (&["nothing.yaml"][..], 1, "no such file or directory: `nothing.yaml`"),
         (&["objects.yaml", "--disable", "LINT999"], 2, "unknown rule `LINT999`"),
-        (&["objects.yaml", "--production", "("], 2, "`--production` is no expression"),
+        (&["objects.yaml", "--production", "("], 2, "invalid regular expression in `--production`"),
         (&["--explain", "replicas"], 2, "unknown rule `replicas`"),
         (&[], 1, "no Applications, kustomizations or charts found"),
     ] {

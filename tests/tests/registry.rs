@@ -77,7 +77,7 @@ fn what_is_missing_is_named() {
     }
     let error = client.manifest(&image(&registry, "team/app:9.9.9")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ManifestUnknown);
-    assert!(error.message().starts_with(&format!("`{host}/team/app:9.9.9` is not found")), "{error}");
+    assert!(error.message().starts_with(&format!("`{host}/team/app:9.9.9` not found")), "{error}");
 }
 
 #[test]

@@ -101,9 +101,9 @@ fn what_is_not_there_is_named() {
     let on_disk = format!("file://{}", folder.path("git").display());
     for base in [server.url("/git"), on_disk] {
         let at = |rest: &str| build(&folder, &[&format!("{base}/{rest}")]);
-        fails(&at("app//base?ref=none"), 1, "has no branch or tag `none`");
+        fails(&at("app//base?ref=none"), 1, "no branch or tag `none`");
         fails(&at(&format!("app//base?ref={short}")), 1, "a commit id is written in full");
-        fails(&at(&format!("app//base?ref={}", "1".repeat(40))), 1, "has no commit `1111");
+        fails(&at(&format!("app//base?ref={}", "1".repeat(40))), 1, "no commit `1111");
         fails(&at("app//base?ref=a..b"), 1, "is no name of a branch");
         fails(&at("app//none"), 1, "has no folder `none` at `HEAD`");
         fails(&at("none//base"), 1, "cannot fetch");

@@ -48,7 +48,7 @@ fn no_format_tells_a_secret() {
         let output = validate(&["bad.yaml", "-o", format]);
         let all = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&all);
-        assert!(text.contains("no base64"), "{format}: {text}");
+        assert!(text.contains("not valid base64"), "{format}: {text}");
         assert!(!text.contains("hunter2"), "{format}: {text}");
     }
 }

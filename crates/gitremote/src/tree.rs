@@ -113,7 +113,7 @@ impl Tree {
             let is_last = depth + 1 == parts.len();
             id = entry.object_id();
             match entry.mode().kind() {
-                EntryKind::Tree if is_last => return Ok(Found::Other("a folder")),
+                EntryKind::Tree if is_last => return Ok(Found::Other("a directory")),
                 EntryKind::Tree => {}
                 kind @ (EntryKind::Blob | EntryKind::BlobExecutable) if is_last => {
                     return Ok(Found::File { id, kind });

@@ -1,4 +1,4 @@
-//! Prints the schema of the data, which is published as `review/schema.json`.
+//! Prints the schema of the data, which is published as `crates/manifest-diff/schema.json`.
 
 use std::io::{self, Write};
 

@@ -557,7 +557,7 @@ mod tests {
         assert_eq!(
             published,
             schema(),
-            "write it anew: `cargo run -p review --example schema > review/schema.json`"
+            "write it anew: `cargo run -p manifest-diff --example schema > crates/manifest-diff/schema.json`"
         );
     }
 

@@ -8,7 +8,7 @@
 //! ```no_run
 //! use oci_registry::{Client, Options, Reference};
 //!
-//! # fn main() -> oci_registry::Result<()> {
+//! # fn main() -> diagnostic::Result<()> {
 //! let client = Client::new(Options::default());
 //! let image: Reference = "nginx:1.27".parse()?;
 //! for tag in client.tags(image.repository())?.tags() {

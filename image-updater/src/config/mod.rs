@@ -375,7 +375,7 @@ mod tests {
             (one("{image: 'a b', targets: []}"), "5:13", "a b"),
             (target("{kind: helm, path: a}"), "5:30", "unknown target `helm`"),
             (target("{kind: helmvalues, path: a}"), "5:30", "needs `tagPath`"),
-            (target("{kind: manifest, path: a, tagPath: b}"), "5:30", "has no paths"),
+            (target("{kind: manifest, path: a, tagPath: b}"), "5:30", "does not take paths"),
             (target("{kind: flux, path: a}"), "5:30", "needs a `policy`"),
             (target("{kind: manifest, path: a, policy: 'b:c'}"), "5:30", "`policy` is not for"),
             (target("{kind: manifest, path: a, imageName: b}"), "5:30", "`imageName` is for"),

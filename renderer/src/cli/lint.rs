@@ -114,7 +114,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     }
     let disabled = arguments.disable.iter().map(|code| rule(code)).collect::<Result<Vec<_>>>()?;
     let production = Regex::new(&arguments.production).map_err(|error| {
-        Error::new(ErrorKind::Usage, format!("invalid regular expression `--production`: {error}"))
+        Error::new(ErrorKind::Usage, format!("invalid regular expression in `--production`: {error}"))
     })?;
     let renderer = Renderer::new(config(arguments, reporter)?).with_places();
     let disk = Disk::new();

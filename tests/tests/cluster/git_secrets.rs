@@ -104,7 +104,9 @@ fn a_secret_that_does_not_do_is_told_and_used_when_it_does() {
     world.writes(&server.url("/git/config.git"), "git:secret:creds");
     world.push("1.1.0");
     let daemon = world.start(&[]);
-    daemon.waits("it is missed", || world.is_told("the Secret `argocd/creds` does not exist"));
+    daemon.waits("it is missed", || {
+        world.is_told("the Secret `argocd/creds` with the credentials of the git server does not exist")
+    });
     world.secret("creds", None, &json!({"username": "bot", "token": PASSWORD}));
     daemon.waits("a key is missed", || world.is_told("`password` is missing"));
     assert!(!has(&config, "1.1.0"));

@@ -89,7 +89,7 @@ fn only_a_namespace_may_be_imported() {
     assert_eq!(world.import(&["-n", ARGO_CD]).stdout, world.import(&[]).stdout);
     let nothing = world.import(&["--namespace", "team"]);
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(1), ""), "{}", nothing.stderr);
-    assert!(nothing.stderr.contains("has no image"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("no image found in the cluster"), "{}", nothing.stderr);
 }
 
 /// There is no file that could be written instead of an Application that is only in the cluster.

@@ -102,7 +102,7 @@ fn only_what_is_signed_is_written() {
         "no signature refers to it",
         "a signature cannot be read",
         "a signature is too large",
-        "`https://slsa.dev/provenance/v1` is no signature",
+        "`https://slsa.dev/provenance/v1` is not a signature",
     ]) {
         let line = line(&lines, name);
         let said = line["reason"].as_str().unwrap_or_default();
@@ -208,7 +208,11 @@ fn keys_may_be_many_and_an_image_may_do_without() {
     folder.write("tags.json", &tags);
     let outcome = run(&folder, &["check", "--tags-from", "tags.json"]);
     assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("has to be signed, which no list of tags tells"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("must be signed, which a list of tags does not show"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

@@ -160,5 +160,5 @@ fn in_a_checkout_the_branch_on_the_server_counts() {
     folder.write("mounted/shop.yaml", &live.replace("targetRevision:", "kustomize: {}, targetRevision:"));
     let outcome = run(&["--in", "mounted"]);
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("nothing says which repository"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("missing write-back repository"), "{}", outcome.stderr);
 }

@@ -216,7 +216,7 @@ fn a_push_to_the_repository_has_its_policies_read_anew() {
 fn what_nobody_could_prove_is_said_at_once() {
     let world = World::new();
     for (arguments, code, message) in [
-        (&["--webhook-listen", "127.0.0.1:0"][..], 1, "there is no secret for any"),
+        (&["--webhook-listen", "127.0.0.1:0"][..], 1, "cannot serve webhooks without a secret"),
         (&["--webhook-secret", "generic=file:missing"], 1, "`missing`"),
         (
             &["--webhook-secret", "generic=env:NOT_SET_HERE"],

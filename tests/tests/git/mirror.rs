@@ -29,11 +29,11 @@ fn files_are_read_by_path_and_found_by_pattern() {
         assert_eq!(tree.read(path).unwrap(), None, "{path}");
     }
     for (path, message) in [
-        ("apps", "`apps` is not a file but a folder"),
-        ("apps/a/link.yaml", "is no file but a symbolic link"),
-        ("README.md/x", "is no file but below a file"),
-        ("../x", "is no path of a file in a repository"),
-        ("/etc/passwd", "is no path of a file in a repository"),
+        ("apps", "`apps` is not a file but a directory"),
+        ("apps/a/link.yaml", "is not a file but a symbolic link"),
+        ("README.md/x", "is not a file but below a file"),
+        ("../x", "expected a file path in the repository"),
+        ("/etc/passwd", "expected a file path in the repository"),
     ] {
         let error = tree.read(path).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
@@ -61,10 +61,10 @@ fn links_folders_and_what_leads_out_are_not_overwritten() {
     let mirror = Mirror::temporary().unwrap();
     for (path, message) in [
         ("link.yaml", "`link.yaml` is not a file but a symbolic link"),
-        ("app", "`app` is not a file but a folder"),
-        ("README.md/x", "is no file but below a file"),
-        ("../x", "is no path of a file in a repository"),
-        (".git/config", "is no path of a file in a repository"),
+        ("app", "`app` is not a file but a directory"),
+        ("README.md/x", "is not a file but below a file"),
+        ("../x", "expected a file path in the repository"),
+        (".git/config", "expected a file path in the repository"),
     ] {
         let (published, _) =
             publish(&mirror, &remote, &Target::default(), |_| Ok(vec![change(path, "x", "m")]));
@@ -252,7 +252,7 @@ fn what_is_not_there_is_named() {
     config.git(&["init", "--quiet", "--bare", &folder.path("git/empty.git").display().to_string()]);
     let empty = super::remote(format!("file://{}", folder.path("git/empty.git").display()));
     let (published, _) = publish(&mirror, &empty, &Target::default(), |tree| bump(tree, "1.1.0"));
-    fails(published, ErrorKind::NotFound, "has no commit yet");
+    fails(published, ErrorKind::NotFound, "is empty");
     let none = super::remote(format!("file://{}", folder.path("none").display()));
     let (published, _) = publish(&mirror, &none, &Target::default(), |tree| bump(tree, "1.1.0"));
     fails(published, ErrorKind::Unavailable, "does not appear to be a git repository");

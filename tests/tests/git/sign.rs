@@ -140,8 +140,8 @@ fn a_key_of_gpg_needs_no_keyring_of_the_machine() {
     assert!(GpgKeyring::of(&key, None).unwrap().sign(b"payload").is_err());
     for (wrong, reason) in [
         (both, "several private keys"),
-        (public, "no private key"),
-        (Secret::Value("x".to_owned()), "no private key"),
+        (public, "does not contain an OpenPGP private key"),
+        (Secret::Value("x".to_owned()), "does not contain an OpenPGP private key"),
     ] {
         let error = GpgKeyring::of(&wrong, passphrase()).unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");

@@ -175,7 +175,7 @@ fn what_is_wrong_is_one_line() {
         (
             "empty",
             json!([]),
-            "empty: no manifests were rendered, and Argo CD would delete all resources of the Application (set ALLOW_EMPTY",
+            "empty: the source renders no manifests, and Argo CD would delete all resources of the Application (set ALLOW_EMPTY",
         ),
         ("escaping", json!([]), "escaping/kustomization.yaml:2:3: "),
         (

@@ -208,7 +208,7 @@ fn a_socket_is_taken_over_only_from_nobody() {
     let server = Running::start_in(folder, &["--log-format", "json"]);
     for (name, code, message) in [
         ("renderer", 3, "another server answers"),
-        ("other", 3, "it is no socket"),
+        ("other", 3, "exists and is not a socket"),
         ("../up", 2, "a name has letters"),
     ] {
         let folder = server.folder.path("").display().to_string();

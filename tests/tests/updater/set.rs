@@ -104,7 +104,7 @@ fn what_cannot_be_pushed_is_said() {
     let (folder, config, work) = checkout();
     let push =
         |arguments: &[&str]| set(&folder, "work", &[&["r.test/shop:1.1.0", "--push"], arguments].concat());
-    fails(&push(&["--in", ".."]), "no path within the repository");
+    fails(&push(&["--in", ".."]), "is not a path in the repository");
     fails(&push(&["--target", "manifest:gone.yaml"]), "no file `gone.yaml` found in the repository");
     fails(&push(&["--in", "notes.txt"]), "`r.test/shop` not found in `notes.txt`");
     fails(&push(&[]), "no target says where the image is written");

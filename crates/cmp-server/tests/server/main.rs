@@ -227,7 +227,7 @@ async fn errors_are_told_and_not_kept() {
     for (order, code, message) in [
         ("fail apps/web/a.yaml:3:1: wrong", INVALID_ARGUMENT, "apps/web/a.yaml:3:1: wrong"),
         ("panic", INTERNAL, "the renderer has a fault"),
-        ("nothing", INVALID_ARGUMENT, "app: there are no manifests"),
+        ("nothing", INVALID_ARGUMENT, "app: no manifests were rendered"),
     ] {
         let archive = archive(&[("app/do", order.as_bytes())]);
         for _ in 0..2 {

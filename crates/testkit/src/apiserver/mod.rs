@@ -14,7 +14,7 @@
 //!
 //! ```no_run
 //! use serde_json::json;
-//! use tests::apiserver::{self, ApiServer};
+//! use testkit::apiserver::{self, ApiServer};
 //!
 //! let server = ApiServer::start();
 //! server.define(&apiserver::applications());
