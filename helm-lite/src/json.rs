@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use gojson::Tokenizer;
 use yamltree::MAX_DEPTH;
 
 /// Values that were read, from one text or several.
@@ -43,9 +44,12 @@ pub(crate) enum Value<'t> {
 impl<'t> Json<'t> {
     /// Reads the value at `at`, after white space; returns it with the place behind it. `None` if there is none.
     pub(crate) fn read(&mut self, text: &'t str, at: usize) -> Option<(NodeId, usize)> {
-        let mut reader = Reader { json: self, text, at, depth: 0, members: Vec::new(), items: Vec::new() };
+        let mut tokens = Tokenizer::new(text.as_bytes());
+        tokens.position = at;
+        let mut reader =
+            Reader { json: self, text, tokens, depth: 0, members: Vec::new(), items: Vec::new() };
         let node = reader.value(None, None)?;
-        Some((node, reader.at))
+        Some((node, reader.tokens.position))
     }
 
     /// Reads a text that is one value.
@@ -130,7 +134,7 @@ pub(crate) fn escape_token(token: &str) -> String {
 struct Reader<'j, 't> {
     json: &'j mut Json<'t>,
     text: &'t str,
-    at: usize,
+    tokens: Tokenizer<'t>,
     depth: usize,
     /// The members and items of the open collections, one collection after another.
     members: Vec<(Cow<'t, str>, NodeId)>,
@@ -148,44 +152,26 @@ fn offset(at: usize) -> u32 {
 impl<'t> Reader<'_, 't> {
     /// Reads a value; `start` is where its key starts, if it is a member.
     fn value(&mut self, parent: Option<NodeId>, start: Option<usize>) -> Option<NodeId> {
-        self.skip_space();
-        let start = start.unwrap_or(self.at);
+        let first = self.tokens.peek()?;
+        let start = start.unwrap_or(self.tokens.position);
         let node = NodeId(offset(self.json.nodes.len()));
         self.json.nodes.push(Node { value: Value::Null, parent, place: 0..0 });
-        let value = match self.peek()? {
+        let value = match first {
             b'{' => self.nested(node, Self::object)?,
             b'[' => self.nested(node, Self::array)?,
-            b'"' => Value::Str(self.string()?),
-            b'n' => self.word("null", Value::Null)?,
-            b't' => self.word("true", Value::Bool(true))?,
-            b'f' => self.word("false", Value::Bool(false))?,
-            _ => self.number()?,
+            b'"' => Value::Str(self.tokens.string().ok()?),
+            b'n' => self.literal("null", Value::Null)?,
+            b't' => self.literal("true", Value::Bool(true))?,
+            b'f' => self.literal("false", Value::Bool(false))?,
+            _ => Value::Number(&self.text[self.tokens.number().ok()?]),
         };
-        let place = offset(start)..offset(self.at);
+        let place = offset(start)..offset(self.tokens.position);
         self.json.nodes[node.0 as usize] = Node { value, parent, place };
         Some(node)
     }
 
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn skip_space(&mut self) {
-        while self.peek().is_some_and(is_space) {
-            self.at += 1;
-        }
-    }
-
-    fn word(&mut self, word: &str, value: Value<'t>) -> Option<Value<'t>> {
-        let found = self.text[self.at..].starts_with(word);
-        self.at += word.len();
-        found.then_some(value)
+    fn literal(&mut self, name: &'static str, value: Value<'t>) -> Option<Value<'t>> {
+        self.tokens.literal(name).ok().map(|()| value)
     }
 
     fn nested(
@@ -197,8 +183,7 @@ impl<'t> Reader<'_, 't> {
         if self.depth > MAX_DEPTH {
             return None;
         }
-        self.at += 1;
-        self.skip_space();
+        self.tokens.position += 1;
         let value = read(self, node);
         self.depth -= 1;
         value
@@ -206,22 +191,22 @@ impl<'t> Reader<'_, 't> {
 
     fn object(&mut self, node: NodeId) -> Option<Value<'t>> {
         let first = self.members.len();
-        if !self.eat(b'}') {
+        if !self.tokens.take(b'}') {
             loop {
-                self.skip_space();
-                let start = self.at;
-                let key = self.string()?;
-                self.skip_space();
-                if !self.eat(b':') {
+                if self.tokens.peek() != Some(b'"') {
+                    return None;
+                }
+                let start = self.tokens.position;
+                let key = self.tokens.string().ok()?;
+                if !self.tokens.take(b':') {
                     return None;
                 }
                 let value = self.value(Some(node), Some(start))?;
                 self.members.push((key, value));
-                self.skip_space();
-                if self.eat(b'}') {
+                if self.tokens.take(b'}') {
                     break;
                 }
-                if !self.eat(b',') {
+                if !self.tokens.take(b',') {
                     return None;
                 }
             }
@@ -239,15 +224,14 @@ impl<'t> Reader<'_, 't> {
 
     fn array(&mut self, node: NodeId) -> Option<Value<'t>> {
         let first = self.items.len();
-        if !self.eat(b']') {
+        if !self.tokens.take(b']') {
             loop {
                 let item = self.value(Some(node), None)?;
                 self.items.push(item);
-                self.skip_space();
-                if self.eat(b']') {
+                if self.tokens.take(b']') {
                     break;
                 }
-                if !self.eat(b',') {
+                if !self.tokens.take(b',') {
                     return None;
                 }
             }
@@ -255,94 +239,6 @@ impl<'t> Reader<'_, 't> {
         let start = self.json.items.len();
         self.json.items.extend(self.items.drain(first..));
         Some(Value::Array(offset(start)..offset(self.json.items.len())))
-    }
-
-    fn number(&mut self) -> Option<Value<'t>> {
-        let start = self.at;
-        self.eat(b'-');
-        if !self.eat(b'0') {
-            self.digits()?;
-        }
-        if self.eat(b'.') {
-            self.digits()?;
-        }
-        if self.eat(b'e') || self.eat(b'E') {
-            let _ = self.eat(b'+') || self.eat(b'-');
-            self.digits()?;
-        }
-        Some(Value::Number(&self.text[start..self.at]))
-    }
-
-    fn digits(&mut self) -> Option<()> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
-        }
-        (self.at > start).then_some(())
-    }
-
-    fn string(&mut self) -> Option<Cow<'t, str>> {
-        if !self.eat(b'"') {
-            return None;
-        }
-        let mut string = Cow::Borrowed("");
-        loop {
-            let rest = &self.text[self.at..];
-            let plain = rest.find(|char: char| matches!(char, '"' | '\\' | '\0'..='\u{1f}'))?;
-            if string.is_empty() {
-                string = Cow::Borrowed(&rest[..plain]);
-            } else {
-                string.to_mut().push_str(&rest[..plain]);
-            }
-            self.at += plain + 1;
-            match rest.as_bytes()[plain] {
-                b'"' => return Some(string),
-                b'\\' => string.to_mut().push(self.escape()?),
-                _ => return None,
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Option<char> {
-        let byte = self.peek()?;
-        self.at += 1;
-        Some(match byte {
-            b'"' | b'\\' | b'/' => char::from(byte),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let unit = self.unit()?;
-                // Go puts a replacement character where half of a pair stands alone.
-                self.pair(unit).or_else(|| char::from_u32(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)
-            }
-            _ => return None,
-        })
-    }
-
-    /// The character of a pair of UTF-16 units, of which the second is still to be read.
-    fn pair(&mut self, high: u32) -> Option<char> {
-        if !(0xD800..0xDC00).contains(&high) || !self.text[self.at..].starts_with("\\u") {
-            return None;
-        }
-        let before = self.at;
-        self.at += 2;
-        let low = self.unit().filter(|low| (0xDC00..0xE000).contains(low));
-        if low.is_none() {
-            self.at = before;
-        }
-        char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + (low? - 0xDC00))
-    }
-
-    fn unit(&mut self) -> Option<u32> {
-        let digits = self.text.get(self.at..self.at + 4)?;
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return None;
-        }
-        self.at += 4;
-        u32::from_str_radix(digits, 16).ok()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use gojson::{Fault, Tokenizer};
 use yamltree::{Entry, MAX_DEPTH, Node, SourceId, Span, Style};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -12,11 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// # Errors
 /// Names the first place that is not JSON.
 pub(crate) fn parse(text: &str, source: SourceId) -> Result<Node> {
-    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, source };
-    parser.skip_space();
+    let mut parser = Parser { text, tokens: Tokenizer::new(text.as_bytes()), source };
     let value = parser.value(0)?;
-    parser.skip_space();
-    if parser.at < text.len() {
+    if parser.tokens.peek().is_some() {
         return Err(parser.unexpected("after the value"));
     }
     Ok(value)
@@ -42,34 +41,28 @@ pub(crate) fn unescape(part: &str) -> String {
 
 struct Parser<'t> {
     text: &'t str,
-    bytes: &'t [u8],
-    at: usize,
+    tokens: Tokenizer<'t>,
     source: SourceId,
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-            self.at += 1;
-        }
-    }
-
+    /// Reads a value after white space.
     fn value(&mut self, depth: usize) -> Result<Node> {
-        let start = self.at;
+        let first = self.tokens.peek();
+        let start = self.tokens.position;
         if depth > MAX_DEPTH {
             let sentence = format!("the JSON is nested more than {MAX_DEPTH} deep");
             return Err(Error::new(ErrorKind::Limit, sentence).at(self.span(start)));
         }
-        let mut node = match self.peek() {
+        let mut node = match first {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
             Some(b'"') => self.string()?,
             Some(b'-' | b'0'..=b'9') => self.number()?,
-            _ => self.word()?,
+            Some(b't') => self.literal("true")?,
+            Some(b'f') => self.literal("false")?,
+            Some(b'n') => self.literal("null")?,
+            _ => return Err(self.unexpected("instead of a value")),
         };
         node.span = self.span(start);
         Ok(node)
@@ -77,174 +70,89 @@ impl Parser<'_> {
 
     fn object(&mut self, depth: usize) -> Result<Node> {
         let mut entries: Vec<Entry> = Vec::new();
-        self.at += 1;
-        self.skip_space();
-        if self.take(b'}') {
+        self.tokens.position += 1;
+        if self.tokens.take(b'}') {
             return Ok(flow(Node::mapping(entries)));
         }
         loop {
-            if self.peek() != Some(b'"') {
+            if self.tokens.peek() != Some(b'"') {
                 return Err(self.unexpected("instead of a quoted key"));
             }
-            let start = self.at;
+            let start = self.tokens.position;
             let mut key = self.string()?;
             key.span = self.span(start);
-            self.skip_space();
-            if !self.take(b':') {
+            if !self.tokens.take(b':') {
                 return Err(self.unexpected("after a key instead of `:`"));
             }
-            self.skip_space();
             let value = self.value(depth + 1)?;
             entries.push(Entry { key, value });
-            self.skip_space();
-            if self.take(b'}') {
+            if self.tokens.take(b'}') {
                 return Ok(flow(Node::mapping(last_of_each(entries))));
             }
-            if !self.take(b',') {
+            if !self.tokens.take(b',') {
                 return Err(self.unexpected("in an object instead of `,` or `}`"));
             }
-            self.skip_space();
         }
     }
 
     fn array(&mut self, depth: usize) -> Result<Node> {
         let mut items = Vec::new();
-        self.at += 1;
-        self.skip_space();
-        if self.take(b']') {
+        self.tokens.position += 1;
+        if self.tokens.take(b']') {
             return Ok(flow(Node::sequence(items)));
         }
         loop {
             items.push(self.value(depth + 1)?);
-            self.skip_space();
-            if self.take(b']') {
+            if self.tokens.take(b']') {
                 return Ok(flow(Node::sequence(items)));
             }
-            if !self.take(b',') {
+            if !self.tokens.take(b',') {
                 return Err(self.unexpected("in a list instead of `,` or `]`"));
             }
-            self.skip_space();
         }
     }
 
     fn string(&mut self) -> Result<Node> {
-        self.at += 1;
-        let mut text = String::new();
-        loop {
-            let from = self.at;
-            while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
-                self.at += 1;
-            }
-            text.push_str(&self.text[from..self.at]);
-            match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    let mut node = Node::plain(&text);
-                    node.style = Style::DoubleQuoted;
-                    return Ok(node);
-                }
-                Some(b'\\') => text.push(self.escape()?),
-                _ => return Err(self.unexpected("in a string")),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char> {
-        self.at += 1;
-        let plain = match self.peek() {
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.unicode_escape(),
-            _ => return Err(self.unexpected("after `\\` in a string")),
-        };
-        self.at += 1;
-        Ok(plain)
-    }
-
-    /// Half of a surrogate pair without the other is U+FFFD, as in Go.
-    fn unicode_escape(&mut self) -> Result<char> {
-        let first = self.hex()?;
-        if (0xd800..0xdc00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u") {
-            let before = self.at;
-            self.at += 1;
-            let second = self.hex()?;
-            if (0xdc00..0xe000).contains(&second) {
-                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
-                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            self.at = before;
-        }
-        Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))
-    }
-
-    /// The four digits behind a `u`.
-    fn hex(&mut self) -> Result<u32> {
-        self.at += 1;
-        let mut code = 0;
-        for _ in 0..4 {
-            let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
-            code = code * 16 + digit.ok_or_else(|| self.unexpected("in a `\\u` escape"))?;
-            self.at += 1;
-        }
-        Ok(code)
+        let text = self.tokens.string().map_err(|error| self.malformed(error.fault))?;
+        let mut node = Node::plain(&text);
+        node.style = Style::DoubleQuoted;
+        Ok(node)
     }
 
     fn number(&mut self) -> Result<Node> {
-        let start = self.at;
-        self.take(b'-');
-        if !self.take(b'0') {
-            self.digits()?;
-        }
-        if self.take(b'.') {
-            self.digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.at += 1;
-            }
-            self.digits()?;
-        }
-        Ok(Node::plain(&self.text[start..self.at]))
+        let range = self.tokens.number().map_err(|error| self.malformed(error.fault))?;
+        Ok(Node::plain(&self.text[range]))
     }
 
-    fn digits(&mut self) -> Result<()> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.at += 1;
+    fn literal(&mut self, name: &'static str) -> Result<Node> {
+        let start = self.tokens.position;
+        if self.tokens.literal(name).is_err() {
+            self.tokens.position = start;
+            return Err(self.unexpected("instead of a value"));
         }
-        if self.at == start { Err(self.unexpected("in a number")) } else { Ok(()) }
+        Ok(Node::plain(name))
     }
 
-    fn word(&mut self) -> Result<Node> {
-        for word in ["true", "false", "null"] {
-            if self.text[self.at..].starts_with(word) {
-                self.at += word.len();
-                return Ok(Node::plain(word));
-            }
-        }
-        Err(self.unexpected("instead of a value"))
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
+    /// Returns the error of a token that the tokenizer stopped in.
+    fn malformed(&self, fault: Fault) -> Error {
+        self.unexpected(match fault {
+            Fault::Literal { .. } => "instead of a value",
+            Fault::Number => "in a number",
+            Fault::String => "in a string",
+            Fault::Escape => "after `\\` in a string",
+            Fault::UnicodeEscape { .. } => "in a `\\u` escape",
+        })
     }
 
     fn span(&self, start: usize) -> Span {
         // Texts are bounded far below 4 GiB when they are read.
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Span { source: self.source, start: offset(start), end: offset(self.at) }
+        Span { source: self.source, start: offset(start), end: offset(self.tokens.position) }
     }
 
     fn unexpected(&self, place: &str) -> Error {
-        let mut span = self.span(self.at);
-        let found = match self.text[self.at..].chars().next() {
+        let mut span = self.span(self.tokens.position);
+        let found = match self.text[self.tokens.position..].chars().next() {
             Some(found) => {
                 span.end += u32::try_from(found.len_utf8()).unwrap_or(0);
                 format!("{found:?}")

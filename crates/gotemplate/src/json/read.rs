@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use gojson::{Error, Fault, Tokenizer};
+
 use super::DEEPEST_TEXT;
 use crate::fmt::quoted;
 use crate::unicode::is_print;
@@ -44,7 +46,7 @@ impl fmt::Display for OutOfRange {
 /// # Errors
 /// Go's words about a text that is none.
 pub fn decode(text: &[u8]) -> Result<Decoded, String> {
-    let mut reader = Reader { text, position: 0, open: Vec::new(), out_of_range: None };
+    let mut reader = Reader { text, tokens: Tokenizer::new(text), open: Vec::new(), out_of_range: None };
     let value = reader.document()?;
     Ok(Decoded { value, out_of_range: reader.out_of_range })
 }
@@ -53,7 +55,7 @@ const END: &str = "unexpected end of JSON input";
 
 struct Reader<'a> {
     text: &'a [u8],
-    position: usize,
+    tokens: Tokenizer<'a>,
     /// The lists and maps around what is read.
     open: Vec<Container>,
     out_of_range: Option<OutOfRange>,
@@ -104,7 +106,7 @@ impl Reader<'_> {
             return Err("exceeded max depth".to_owned());
         }
         self.open.push(container);
-        self.position += 1;
+        self.tokens.position += 1;
         Ok(())
     }
 
@@ -123,7 +125,7 @@ impl Reader<'_> {
     }
 
     fn close(&mut self) -> Option<Value> {
-        self.position += 1;
+        self.tokens.position += 1;
         Some(match self.open.pop()? {
             Container::List(items) => List::new(items).into(),
             Container::Map(entries, _) => Map::typed(Type::MAP, entries).into(),
@@ -138,7 +140,7 @@ impl Reader<'_> {
         if self.peek()? != b':' {
             return Err(self.invalid("after object key"));
         }
-        self.position += 1;
+        self.tokens.position += 1;
         if let Some(Container::Map(_, key)) = self.open.last_mut() {
             *key = name;
         }
@@ -150,12 +152,12 @@ impl Reader<'_> {
         let in_map = matches!(self.open.last(), Some(Container::Map(..)));
         match (self.peek()?, in_map) {
             (b',', true) => {
-                self.position += 1;
+                self.tokens.position += 1;
                 self.key()?;
                 Ok(None)
             }
             (b',', false) => {
-                self.position += 1;
+                self.tokens.position += 1;
                 Ok(None)
             }
             (b'}', true) | (b']', false) => Ok(self.close()),
@@ -165,58 +167,22 @@ impl Reader<'_> {
     }
 
     fn end(&mut self, value: Value) -> Result<Value, String> {
-        self.skip_space();
-        if self.position < self.text.len() { Err(self.invalid("after top-level value")) } else { Ok(value) }
+        if self.tokens.peek().is_some() { Err(self.invalid("after top-level value")) } else { Ok(value) }
     }
 
-    fn skip_space(&mut self) {
-        let space = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r' | b'\n');
-        self.position += self.text[self.position..].iter().take_while(space).count();
-    }
-
-    /// The next byte that is no space.
+    /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Result<u8, String> {
-        self.skip_space();
-        self.byte()
+        self.tokens.peek().ok_or_else(|| END.to_owned())
     }
 
-    fn byte(&self) -> Result<u8, String> {
-        self.text.get(self.position).copied().ok_or_else(|| END.to_owned())
-    }
-
-    fn literal(&mut self, name: &str, value: Value) -> Result<Option<Value>, String> {
-        for expected in name.bytes() {
-            if self.byte()? != expected {
-                let context = format!("in literal {name} (expecting '{}')", char::from(expected));
-                return Err(self.invalid(&context));
-            }
-            self.position += 1;
-        }
+    fn literal(&mut self, name: &'static str, value: Value) -> Result<Option<Value>, String> {
+        self.tokens.literal(name).map_err(|error| self.go_error(error))?;
         Ok(Some(value))
     }
 
     fn number(&mut self) -> Result<Option<Value>, String> {
-        let start = self.position;
-        if self.text[start] == b'-' {
-            self.position += 1;
-        }
-        if self.byte()? == b'0' {
-            self.position += 1;
-        } else {
-            self.digits()?;
-        }
-        if self.text.get(self.position) == Some(&b'.') {
-            self.position += 1;
-            self.digits()?;
-        }
-        if matches!(self.text.get(self.position), Some(b'e' | b'E')) {
-            self.position += 1;
-            if matches!(self.byte()?, b'+' | b'-') {
-                self.position += 1;
-            }
-            self.digits()?;
-        }
-        let text = String::from_utf8_lossy(&self.text[start..self.position]);
+        let range = self.tokens.number().map_err(|error| self.go_error(error))?;
+        let text = String::from_utf8_lossy(&self.text[range]);
         let number: f64 = text.parse().unwrap_or(f64::INFINITY);
         if number.is_finite() {
             return Ok(Some(number.into()));
@@ -228,14 +194,6 @@ impl Reader<'_> {
         Ok(Some(0.0.into()))
     }
 
-    fn digits(&mut self) -> Result<(), String> {
-        if !self.byte()?.is_ascii_digit() {
-            return Err(self.invalid("in numeric literal"));
-        }
-        self.position += self.text[self.position..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        Ok(())
-    }
-
     fn path(&self) -> String {
         let step = |container: &Container| match container {
             Container::List(items) => format!(".{}", items.len()),
@@ -245,78 +203,29 @@ impl Reader<'_> {
     }
 
     fn string(&mut self) -> Result<Str, String> {
-        self.position += 1;
-        let start = self.position;
-        let rest = &self.text[start..];
-        let plain = |byte: &&u8| **byte >= b' ' && !matches!(**byte, b'"' | b'\\');
-        let length = rest.iter().take_while(plain).count();
-        self.position += length;
-        let mut out = String::from_utf8_lossy(&rest[..length]).into_owned();
-        loop {
-            match self.byte()? {
-                b'"' => {
-                    self.position += 1;
-                    return Ok(out.into());
-                }
-                b'\\' => self.escape(&mut out)?,
-                0..b' ' => return Err(self.invalid("in string")),
-                _ => {
-                    let rest = &self.text[self.position..];
-                    let length = rest.iter().take_while(plain).count();
-                    out.push_str(&String::from_utf8_lossy(&rest[..length]));
-                    self.position += length;
-                }
+        let string = self.tokens.string().map_err(|error| self.go_error(error))?;
+        Ok(string.into_owned().into())
+    }
+
+    /// Returns Go's text for an error of the tokenizer.
+    fn go_error(&self, Error { position, fault }: Error) -> String {
+        let Some(&found) = self.text.get(position) else { return END.to_owned() };
+        match fault {
+            Fault::Literal { name, expected } => {
+                self.invalid(&format!("in literal {name} (expecting '{}')", char::from(expected)))
             }
-        }
-    }
-
-    fn escape(&mut self, out: &mut String) -> Result<(), String> {
-        let letter = *self.text.get(self.position + 1).ok_or(END)?;
-        let plain = match letter {
-            b'"' | b'\\' | b'/' => char::from(letter),
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => return self.unicode_escape(out),
-            _ => return Err(invalid_escape(&self.text[self.position..self.position + 2])),
-        };
-        out.push(plain);
-        self.position += 2;
-        Ok(())
-    }
-
-    /// A character by its number; two halves of one count as it, a half alone as U+FFFD.
-    fn unicode_escape(&mut self, out: &mut String) -> Result<(), String> {
-        let first = self.hexadecimal(self.position)?;
-        self.position += 6;
-        let mut character = char::from_u32(first);
-        if (0xd800..0xdc00).contains(&first) && self.text[self.position..].starts_with(b"\\u") {
-            let second = self.hexadecimal(self.position)?;
-            if (0xdc00..0xe000).contains(&second) {
-                character = char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00));
-                self.position += 6;
+            Fault::Number => self.invalid("in numeric literal"),
+            Fault::String => self.invalid("in string"),
+            Fault::Escape => invalid_escape(&[b'\\', found]),
+            Fault::UnicodeEscape { start } => {
+                invalid_escape(&self.text[start..self.text.len().min(start + 6)])
             }
-        }
-        out.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
-        Ok(())
-    }
-
-    fn hexadecimal(&self, start: usize) -> Result<u32, String> {
-        let end = self.text.len().min(start + 6);
-        let digits = self.text[start + 2..end].iter().map(|byte| char::from(*byte).to_digit(16));
-        let code = digits.clone().try_fold(0, |code, digit| Some(code << 4 | digit?));
-        match code {
-            None => Err(invalid_escape(&self.text[start..end])),
-            Some(_) if digits.len() < 4 => Err(END.to_owned()),
-            Some(code) => Ok(code),
         }
     }
 
     /// Returns what Go says of the character that is next.
     fn invalid(&self, context: &str) -> String {
-        let rest = &self.text[self.position..];
+        let rest = &self.text[self.tokens.position..];
         let first = crate::fmt::characters(rest).next();
         let length = first.map_or(0, |character| character.map_or(1, char::len_utf8));
         let character = match rest[..length] {
