@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use goregex::glob;
+use glob::path_match;
 use vfs::{ReadSet, clean};
 
 /// The annotation of an Application.
@@ -57,7 +57,7 @@ impl SourceFolders {
         let paths: Vec<PathBuf> = annotation.split(';').flat_map(|path| self.located(path)).collect();
         let covers = |file: &Path| {
             paths.iter().any(|path| {
-                let matches = || glob::matches(&path.to_string_lossy(), &file.to_string_lossy());
+                let matches = || path_match(&path.to_string_lossy(), &file.to_string_lossy());
                 file.starts_with(path) || matches().unwrap_or(false)
             })
         };

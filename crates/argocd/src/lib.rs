@@ -10,7 +10,6 @@ pub mod diffing;
 mod error;
 pub mod export;
 pub mod generate_paths;
-pub mod glob;
 pub mod objects;
 pub mod plugin;
 pub mod project;

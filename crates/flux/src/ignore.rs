@@ -3,7 +3,7 @@
 //! In: lines of patterns, and the folder that they are for. Out: whether a file is left out. The last pattern that says
 //! anything of a file decides.
 
-use crate::envsubst::pattern;
+use glob::{BadPattern, envsubst};
 
 /// Patterns that source-controller excludes by default.
 const DEFAULTS: &[&str] = &[
@@ -70,8 +70,8 @@ impl Pattern {
     /// Any part of the path may have the name, the last one only where files count.
     fn matches_name(&self, file: &[&str]) -> bool {
         for (at, name) in file.iter().enumerate() {
-            match pattern::matches(self.parts[0].as_bytes(), name.as_bytes()) {
-                Err(pattern::BadPattern) => return false,
+            match envsubst::matches(self.parts[0].as_bytes(), name.as_bytes()) {
+                Err(BadPattern) => return false,
                 Ok(true) => return !(self.is_for_folders && at + 1 == file.len()),
                 Ok(false) => {}
             }
@@ -95,8 +95,8 @@ impl Pattern {
                             break;
                         };
                         rest = behind;
-                        match pattern::matches(part.as_bytes(), name.as_bytes()) {
-                            Err(pattern::BadPattern) => return false,
+                        match envsubst::matches(part.as_bytes(), name.as_bytes()) {
+                            Err(BadPattern) => return false,
                             Ok(true) => {
                                 matched = true;
                                 break;
@@ -106,7 +106,7 @@ impl Pattern {
                     }
                 }
                 part => {
-                    if pattern::matches(part.as_bytes(), rest[0].as_bytes()) != Ok(true) {
+                    if envsubst::matches(part.as_bytes(), rest[0].as_bytes()) != Ok(true) {
                         return false;
                     }
                     matched = true;

@@ -7,8 +7,6 @@
 //!
 //! Texts are bytes. Like Go, a byte that is not UTF-8 counts as one U+FFFD.
 //!
-//! [`glob`] has Go's other patterns, those of `filepath.Match`.
-//!
 //! Refused, beyond what Go refuses: a pattern whose automaton would need more than
 //! 32 MiB, and more than a thousand nested groups even where Go would flatten them.
 
@@ -17,7 +15,6 @@ mod class;
 mod cursor;
 mod error;
 mod expand;
-pub mod glob;
 mod parse;
 mod regex;
 mod subject;

@@ -1,6 +1,6 @@
 //! `.helmignore`: which files of a chart's folder are no part of the chart.
 
-use goregex::glob;
+use glob::path_match;
 
 /// The rules of a chart's folder.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Rule {
         if line.contains("**") {
             return Err("double-star (**) syntax is not supported".to_owned());
         }
-        glob::matches(line, "abc").map_err(|error| error.to_string())?;
+        path_match(line, "abc").map_err(|error| error.to_string())?;
         let (is_negated, pattern) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
         let (is_for_folders, pattern) =
             pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
@@ -65,7 +65,7 @@ impl Rule {
 
     fn matches(&self, path: &str) -> bool {
         let subject = if self.takes_path { path } else { path.rsplit('/').next().unwrap_or(path) };
-        glob::matches(&self.pattern, subject).unwrap_or(false)
+        path_match(&self.pattern, subject).unwrap_or(false)
     }
 }
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use gotemplate::funcs::base64_encode;
 use gotemplate::{CallError, Context, Entries, Function, Map, Object, Str, Type, Value};
 
-use super::glob::Glob;
 use crate::chart::File;
 use crate::funcs::to_yaml;
+use glob::helm::Glob;
 
 /// The element type of the map.
 const BYTES: &Type = &Type::BYTES;

@@ -3,7 +3,6 @@
 mod capabilities;
 mod chart;
 mod files;
-mod glob;
 
 use gotemplate::{Map, Type, Value};
 

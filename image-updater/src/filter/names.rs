@@ -3,7 +3,8 @@
 use diagnostic::{Error, Result};
 use std::fmt;
 
-use goregex::{Regex, glob};
+use glob::path_match;
+use goregex::Regex;
 
 use super::Refusal;
 use crate::criteria::{REGEXP, TagPattern};
@@ -66,7 +67,7 @@ impl Pattern {
             TagPattern::Glob(glob) => glob,
         };
         // Any text will do: faults are looked for in all of a pattern.
-        if glob::matches(glob, "").is_err() {
+        if path_match(glob, "").is_err() {
             let error = Error::invalid(format!("invalid glob `{glob}`"));
             return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
         }
@@ -75,7 +76,7 @@ impl Pattern {
 
     pub(super) fn matches(&self, tag: &str) -> bool {
         match self {
-            Self::Glob(pattern) => glob::matches(pattern, tag).unwrap_or(true),
+            Self::Glob(pattern) => path_match(pattern, tag).unwrap_or(true),
             Self::Expression(expression) => expression.is_match(tag),
         }
     }

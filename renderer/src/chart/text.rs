@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use goregex::glob;
+use glob::path_match;
 use helm_lite::manifest::{self, Hook, Manifest};
 
 use super::Rendered;
@@ -106,7 +106,7 @@ impl<'t> Text<'t> {
             let mut found = false;
             for document in &documents {
                 let Some(path) = template(document) else { continue };
-                if glob::matches(wanted, path).unwrap_or(false) {
+                if path_match(wanted, path).unwrap_or(false) {
                     let _ = writeln!(text, "---\n{document}");
                     found = true;
                 }

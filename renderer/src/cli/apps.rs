@@ -9,9 +9,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use argocd::application::{Application, Engine, Rendered};
-use argocd::glob::Glob;
 use argocd::objects;
 use clap::{Args, ValueEnum};
+use glob::gobwas::Glob;
 use serde_json::json;
 use vfs::{Disk, FileKind, Files};
 

@@ -14,9 +14,9 @@ use super::checkout::{Absence, Checkout};
 use super::fields::{At, place_of};
 use super::source::Directory;
 use crate::error::{Error, Result};
-use crate::glob::Glob;
 use crate::objects::{self, Object, Sources};
 use crate::warning::{Code, Warning};
+use glob::gobwas::Glob;
 
 /// A file that has it is no manifest.
 const SKIP_MARKER: &str = "+argocd:skip-file-rendering";

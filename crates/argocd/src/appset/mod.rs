@@ -15,7 +15,6 @@ mod generators;
 mod language;
 mod params;
 mod patch;
-mod pathspec;
 mod render;
 mod schema;
 mod selector;

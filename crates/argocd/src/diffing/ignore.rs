@@ -12,8 +12,8 @@ use yamltree::{Kind, Node};
 use super::jq;
 use crate::application::IgnoreDifferences;
 use crate::error::{Error, Result};
-use crate::glob::Glob;
 use crate::objects::Object;
+use glob::gobwas::Glob;
 
 const CUSTOMIZATIONS: &str = "resource.customizations.ignoreDifferences.";
 

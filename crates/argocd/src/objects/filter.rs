@@ -9,7 +9,7 @@ use serde::Deserialize;
 use yamlserde::YamlFile;
 
 use crate::error::{Error, Result};
-use crate::glob::Glob;
+use glob::gobwas::Glob;
 
 const EXCLUSIONS: &str = "resource.exclusions";
 const INCLUSIONS: &str = "resource.inclusions";

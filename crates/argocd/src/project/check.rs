@@ -3,7 +3,8 @@
 //! In: what an Application says, and its objects. Out: an error for each thing that Argo CD would refuse, at the place
 //! that says it, with what the project permits.
 
-use goregex::{Regex, glob};
+use glob::path_match;
+use goregex::Regex;
 use yamltree::Location;
 
 use super::pattern::{Pattern, normalized};
@@ -175,7 +176,7 @@ impl Lists {
 
 impl KindPattern {
     fn matches(&self, group: &str, kind: &str, name: Option<&str>) -> bool {
-        let is = |pattern: &str, text: &str| glob::matches(pattern, text).unwrap_or(false);
+        let is = |pattern: &str, text: &str| path_match(pattern, text).unwrap_or(false);
         is(&self.kind, kind)
             && is(&self.group, group)
             && name.is_none_or(|name| self.name.is_empty() || is(&self.name, name))
@@ -186,7 +187,7 @@ impl KindPattern {
 fn matches_namespace(pattern: &str, namespace: &str) -> bool {
     let expression = pattern.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     expression.is_some_and(|it| Regex::new(it).is_ok_and(|regex| regex.is_match(namespace)))
-        || crate::glob::Glob::new(pattern, "").is_ok_and(|glob| glob.matches(namespace))
+        || glob::gobwas::Glob::new(pattern, "").is_ok_and(|glob| glob.matches(namespace))
 }
 
 fn listed(field: &str, patterns: impl Iterator<Item = String>) -> String {

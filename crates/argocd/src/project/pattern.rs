@@ -1,7 +1,7 @@
 //! The patterns of projects, which may deny: `!https://git.example.com/secret/*`.
 
-use crate::glob::Glob;
 use crate::repositories::is_ssh;
+use glob::gobwas::Glob;
 
 /// A pattern of an allowed value or, behind `!`, of a denied one.
 #[derive(Clone, Debug)]

@@ -18,7 +18,6 @@
 mod evaluate;
 mod operators;
 mod parse;
-pub(crate) mod pattern;
 
 use std::collections::BTreeMap;
 

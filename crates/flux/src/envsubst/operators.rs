@@ -2,7 +2,7 @@
 
 use gotemplate::unicode::{to_lower, to_upper};
 
-use super::pattern;
+use glob::{BadPattern, envsubst};
 
 /// A value that is trimmed is no longer: each of its beginnings is matched as a whole.
 const MAX_TRIMMED: usize = 8 << 10;
@@ -92,8 +92,8 @@ fn trimmed(operator: &str, value: &str, pattern: &str) -> Result<String, String>
 fn beginning(value: &[u8], pattern: &[u8], is_longest: bool) -> usize {
     let mut shortest = 0;
     for length in (1..=value.len()).rev() {
-        match pattern::matches(pattern, &value[..length]) {
-            Err(pattern::BadPattern) => return 0,
+        match envsubst::matches(pattern, &value[..length]) {
+            Err(BadPattern) => return 0,
             Ok(true) if is_longest => return length,
             Ok(true) => shortest = length,
             Ok(false) => {}

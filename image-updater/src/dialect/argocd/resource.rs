@@ -3,7 +3,7 @@
 use diagnostic::Result;
 use std::collections::HashSet;
 
-use goregex::glob;
+use glob::path_match;
 
 use super::super::Found;
 use super::super::labels::LabelSelector;
@@ -73,7 +73,7 @@ impl Resource {
             let has_images = !reference.use_annotations || annotations::has_list(application);
             has_images
                 && selects
-                && glob::matches(&reference.name_pattern.value, &application.id.name).unwrap_or(false)
+                && path_match(&reference.name_pattern.value, &application.id.name).unwrap_or(false)
         })
     }
 
@@ -160,7 +160,7 @@ impl Resource {
 fn check_reference(object: &Object, reference: &Spanned<ApplicationRef>) -> Result<()> {
     let Spanned { value: reference, start } = reference;
     let pattern = &reference.name_pattern;
-    if glob::matches(&pattern.value, "").is_err() {
+    if path_match(&pattern.value, "").is_err() {
         let error = object.refuse(pattern.start, format!("invalid name pattern `{}`", pattern.value));
         return Err(error.hint("a `[` needs its `]`, and a `\\` something after it"));
     }

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use goregex::glob;
+use glob::path_match;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// If the pattern is malformed.
 pub(super) fn named(pattern: &str) -> Result<Vec<String>> {
     let malformed = |_| Error::new(ErrorKind::Invalid, format!("syntax error in pattern: `{pattern}`"));
-    glob::matches(pattern, "").map_err(malformed)?;
+    path_match(pattern, "").map_err(malformed)?;
     let mut found = walk(pattern).map_err(malformed)?;
     if !is_hidden(pattern) {
         found.retain(|path| !is_hidden(path));
@@ -49,7 +49,7 @@ fn walk(pattern: &str) -> std::result::Result<Vec<String>, glob::BadPattern> {
     let mut found = Vec::new();
     for folder in folders {
         for name in names(&folder) {
-            if glob::matches(last, &name)? {
+            if path_match(last, &name)? {
                 found.push(join(&folder, &name));
             }
         }

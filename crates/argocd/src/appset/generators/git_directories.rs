@@ -5,7 +5,7 @@
 //! one includes it and none excludes it. A pattern that is malformed is passed over with a warning, as Argo CD does
 //! without one.
 
-use goregex::glob;
+use glob::path_match;
 use vfs::FileKind;
 
 use super::Run;
@@ -41,7 +41,7 @@ impl<'t> Patterns<'t> {
         for item in items {
             let pattern = item.text_of("path");
             // Go finds the fault of a pattern with any path.
-            if glob::matches(pattern, "").is_err() {
+            if path_match(pattern, "").is_err() {
                 run.warn(
                     Code::UnusablePattern,
                     format!("invalid pattern `{pattern}`: Argo CD ignores it"),
@@ -75,7 +75,7 @@ impl<'t> Patterns<'t> {
     }
 
     fn has(&self, path: &str) -> bool {
-        let matches = |pattern: &&str| glob::matches(pattern, path) == Ok(true);
+        let matches = |pattern: &&str| path_match(pattern, path) == Ok(true);
         self.included.iter().any(matches) && !self.excluded.iter().any(matches)
     }
 }
@@ -88,7 +88,7 @@ fn leads_below(pattern: &str, folder: &str) -> bool {
     }
     let mut parts = pattern.split('/');
     let all =
-        folder.split('/').all(|name| parts.next().is_some_and(|part| glob::matches(part, name) == Ok(true)));
+        folder.split('/').all(|name| parts.next().is_some_and(|part| path_match(part, name) == Ok(true)));
     all && parts.next().is_some()
 }
 
@@ -104,6 +104,6 @@ mod tests {
         assert!(!leads_below("apps/*", "infra"));
         // `[/]` is a slash to Go.
         assert!(leads_below("apps[/]a/b", "apps"));
-        assert_eq!(glob::matches("apps[/]a", "apps/a"), Ok(true));
+        assert_eq!(path_match("apps[/]a", "apps/a"), Ok(true));
     }
 }

@@ -16,9 +16,9 @@ use yamltree::{Dialect, DuplicateKeys, Expansion, ParseOptions, Source};
 use super::Run;
 use super::git::{Found, Repository, add_path};
 use crate::appset::params::Params;
-use crate::appset::pathspec::Pathspec;
 use crate::appset::tree::Tree;
 use crate::error::{Error, Result};
+use glob::pathspec::Pathspec;
 
 pub(super) fn generate(run: &Run<'_>, config: &Tree, repository: &Repository<'_>) -> Result<Vec<Params>> {
     let items = config.items_of("files");

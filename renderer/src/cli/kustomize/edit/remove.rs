@@ -1,7 +1,7 @@
 //! `renderer kustomize edit remove`.
 
 use clap::{Args, Subcommand};
-use goregex::glob;
+use glob::path_match;
 use kustomize_edit::{Generator, List};
 
 use super::set::Options;
@@ -142,11 +142,11 @@ impl Patterns {
             return Err(usage(format!("must specify a {} file", list.entry())));
         }
         for pattern in &self.patterns {
-            glob::matches(pattern, "")
+            path_match(pattern, "")
                 .map_err(|error| Error::new(ErrorKind::Invalid, format!("{error}: `{pattern}`")))?;
         }
         let is_named =
-            |path: &str| self.patterns.iter().any(|pattern| glob::matches(pattern, path).unwrap_or_default());
+            |path: &str| self.patterns.iter().any(|pattern| path_match(pattern, path).unwrap_or_default());
         edit(reporter, |kustomization| {
             let paths: Vec<String> = kustomization
                 .paths(list)

@@ -1,10 +1,10 @@
-//! The patterns of `.Files.Glob`: `*`, `**`, `?`, `[a-z]`, `[!a]` and `{a,b}`, where only `**` reaches over a `/`.
+//! The patterns of Helm's `.Files.Glob`: `*`, `**`, `?`, `[a-z]`, `[!a]` and `{a,b}`, where only `**` matches `/`.
 //!
-//! In: a pattern. Out: whether a path matches. Refuses classes that are never closed; braces end with the pattern.
+//! Rejects classes that are not closed; braces that are not closed end with the pattern.
 
-/// A pattern that was read.
+/// A parsed pattern.
 #[derive(Debug)]
-pub(super) struct Glob {
+pub struct Glob {
     /// Alternatives are jumps between these.
     steps: Vec<Step>,
 }
@@ -25,7 +25,9 @@ enum Step {
 }
 
 impl Glob {
-    pub(super) fn parse(pattern: &str) -> Option<Self> {
+    /// Parses a pattern. Returns `None` if a class is not closed.
+    #[must_use]
+    pub fn parse(pattern: &str) -> Option<Self> {
         let mut reader = Reader { rest: pattern.chars().peekable(), steps: Vec::new(), open: Vec::new() };
         reader.read()?;
         while !reader.open.is_empty() {
@@ -34,17 +36,22 @@ impl Glob {
         Some(Self { steps: reader.steps })
     }
 
-    pub(super) fn everything() -> Self {
+    /// Returns the pattern that matches every path.
+    #[must_use]
+    pub fn everything() -> Self {
         Self { steps: vec![Step::Star(true)] }
     }
 
-    /// About how many steps it takes to match a path.
-    pub(super) fn cost(&self, path: &str) -> u64 {
+    /// Returns an estimate of the steps that it takes to match a path.
+    #[must_use]
+    pub fn cost(&self, path: &str) -> u64 {
         (self.steps.len() as u64).saturating_mul(path.len() as u64) / 16
     }
 
-    /// Follows all ways through the pattern at once, so that no pattern takes exponential time.
-    pub(super) fn matches(&self, path: &str) -> bool {
+    /// Returns true if the pattern matches the whole path. Follows all ways through the pattern at once, so that the time
+    /// is never exponential.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
         let mut places = Places::new(self.steps.len());
         places.add(self, 0);
         for c in path.chars() {

@@ -1,16 +1,14 @@
-//! Git's pathspecs, by which `git ls-files` chooses (git's pathspec.c, dir.c and wildmatch.c).
+//! Git's pathspecs, by which `git ls-files` selects files (git's pathspec.c, dir.c and wildmatch.c).
 //!
-//! In: a pathspec as it is written, and paths from the root of the repository. Out: whether a path is chosen, and the
-//! folder that all such paths are in. Refused: what leads out of the repository, and magic that git does not have or
-//! that asks for attributes.
+//! Rejects paths outside of the repository, magic that git does not have, and magic that needs attributes.
 
 /// A pathspec without its magic.
 #[derive(Debug)]
-pub(crate) struct Pathspec {
+pub struct Pathspec {
     path: Vec<u8>,
     matching: Matching,
     ignore_case: bool,
-    /// All paths but those that match.
+    /// Selects all paths except those that match.
     exclude: bool,
 }
 
@@ -24,7 +22,11 @@ enum Matching {
 }
 
 impl Pathspec {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// Parses a pathspec.
+    ///
+    /// # Errors
+    /// The reason why git, or this crate, rejects it.
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut spec =
             Self { path: Vec::new(), matching: Matching::Shell, ignore_case: false, exclude: false };
         let rest = match text.strip_prefix(':') {
@@ -70,14 +72,16 @@ impl Pathspec {
         Ok("")
     }
 
-    /// The folder that every chosen path is in; empty for the root.
-    pub(crate) fn folder(&self) -> &str {
+    /// Returns the directory that holds every selected path; empty for the root.
+    #[must_use]
+    pub fn folder(&self) -> &str {
         let fixed = self.fixed();
         fixed.rfind('/').map_or("", |slash| &fixed[..slash])
     }
 
-    /// Returns true if a chosen path may be in a folder.
-    pub(crate) fn leads_into(&self, folder: &str) -> bool {
+    /// Returns true if a directory may hold a selected path.
+    #[must_use]
+    pub fn leads_into(&self, folder: &str) -> bool {
         let fixed = self.fixed();
         // A path without wildcards is a folder, if something is below it.
         let end = if fixed.len() == self.path.len() && !fixed.is_empty() { "/" } else { "" };
@@ -97,8 +101,9 @@ impl Pathspec {
         std::str::from_utf8(&self.path[..end]).unwrap_or_default()
     }
 
-    /// Returns true if a file is chosen.
-    pub(crate) fn matches(&self, path: &str) -> bool {
+    /// Returns true if the pathspec selects a file.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
         self.is_in(path.as_bytes()) != self.exclude
     }
 

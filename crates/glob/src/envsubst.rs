@@ -1,11 +1,13 @@
-//! Patterns of `#` and `%`: those of Go's `path.Match`, where `*` matches slashes too (envsubst/path/match.go).
+//! The patterns of `${name#pattern}` and `${name%pattern}` in `drone/envsubst`: those of Go's `path.Match`, except that `*`
+//! also matches `/` (envsubst/path/match.go).
 
-/// A pattern that is none.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BadPattern;
+use crate::BadPattern;
 
-/// Returns whether a pattern matches the whole of a text. A fault is only found where matching comes to it.
-pub(crate) fn matches(mut pattern: &[u8], mut text: &[u8]) -> Result<bool, BadPattern> {
+/// Returns true if a pattern matches the whole string.
+///
+/// # Errors
+/// If matching reaches a malformed part of the pattern; a part that it does not reach is not checked.
+pub fn matches(mut pattern: &[u8], mut text: &[u8]) -> Result<bool, BadPattern> {
     'pattern: while !pattern.is_empty() {
         let (star, chunk, rest) = next_chunk(pattern);
         pattern = rest;

@@ -1,16 +1,14 @@
-//! The patterns of Argo CD's settings and projects: those of the Go library `gobwas/glob`.
+//! The dialect of the Go library `gobwas/glob`, as Argo CD uses it in settings and projects.
 //!
-//! In: a pattern and the characters that `*` and `?` do not cross. Out: whether a whole text matches. `**` crosses them
-//! too, `{a,b}` is either, `[abc]`, `[!abc]`, `[a-z]` are one character, `\` takes the next character as it is. Refused:
-//! brackets without content or end, and ranges that run backwards.
+//! `*` and `?` do not match a separator, `**` does. `{a,b}` is an alternative; `[abc]`, `[!abc]` and `[a-z]` match one
+//! character; `\` escapes the next character. Rejects empty or unclosed brackets and ranges that run backwards.
 //!
-//! Patterns become regular expressions, so that matching is linear in the text whatever the pattern.
+//! A pattern becomes a regular expression, so that matching takes linear time whatever the pattern.
 
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use goregex::{Regex, quote_meta};
-
-use crate::error::{Error, Result};
 
 /// A pattern that is ready to match.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Go's `filepath.Match`: shell patterns over one path, where `*` and `?` stop at `/`.
+//! Go's `path.Match` and `filepath.Match`: `*` and `?` do not match `/`, and there is no `**`.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl std::error::Error for BadPattern {}
 ///
 /// # Errors
 /// If matching comes upon a fault of the pattern, as in Go: an unclosed class or a last backslash.
-pub fn matches(pattern: &str, path: &str) -> Result<bool, BadPattern> {
+pub fn path_match(pattern: &str, path: &str) -> Result<bool, BadPattern> {
     let mut pattern: Vec<char> = pattern.chars().collect();
     let mut path: Vec<char> = path.chars().collect();
     let (mut rest, mut text) = (pattern.as_mut_slice(), path.as_mut_slice());
@@ -194,7 +194,7 @@ mod tests {
             ("templates/.?*", "templates/a.x", Ok(false)),
             ("a\\", "a", Err(BadPattern)),
         ] {
-            assert_eq!(matches(pattern, path), expected, "{pattern} over {path}");
+            assert_eq!(path_match(pattern, path), expected, "{pattern} over {path}");
         }
     }
 }
