@@ -27,7 +27,8 @@ pub use document::{Comment, Document, ParseOptions};
 pub use duplicate::{Duplicate, DuplicateKeys};
 pub use emit::{
     EmitOptions, Emitter, JsonOptions, JsonWriter, Properties, Scalar, SigsWriter, Sink, Start, compare_keys,
-    push_json_string, send_values, sort_by_key_order, to_json, to_json_tree, to_kyaml, to_sigs_yaml,
+    map_values, push_json_string, send_values, sort_by_key_order, to_json, to_json_tree, to_kyaml,
+    to_sigs_yaml,
 };
 pub use error::{Error, ErrorKind};
 pub use limits::{MAX_ALIASED_TEXT_LEN, MAX_DEPTH, MAX_TEXT_LEN};

@@ -4,18 +4,23 @@
 //! `yes` is a boolean, `0x10` is 16, and all else is a string by its tag, whoever reads the tree next. Refused: what
 //! `sigs.k8s.io/yaml` refuses on the way from YAML to JSON.
 
-use std::mem;
+use yamltree::{Dialect, JsonOptions, JsonWriter, Kind, Node, Scalar, Sink, Span, Tag, map_values};
 
-use yamltree::{Dialect, Entry, JsonOptions, JsonWriter, Kind, Node, Scalar, Sink, Span, Tag, send_values};
-
-/// The tree of JSON's values.
+/// Returns the tree of the values that JSON has.
 pub(super) fn json_values(node: &Node) -> Result<Node, yamltree::Error> {
-    let mut builder = Builder::default();
-    send_values(node, Dialect::V2, &mut builder)?;
-    Ok(builder.done)
+    map_values(node, Dialect::V2, Node::string, |value| match value {
+        Scalar::Null => Node::null(),
+        Scalar::Bool(value) => boolean(*value),
+        Scalar::Str(text) => Node::string(text),
+        // Kubernetes reads integers as signed ones, and larger ones as floats.
+        #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
+        Scalar::Uint(large) => number(&Scalar::Float(*large as f64)),
+        Scalar::Timestamp(timestamp) => Node::string(&timestamp.to_string()),
+        Scalar::Int(_) | Scalar::Float(_) => number(value),
+    })
 }
 
-/// A number as JSON spells it.
+/// Returns a number as JSON spells it.
 pub(super) fn number(value: &Scalar<'_>) -> Node {
     let mut text = String::new();
     // A writer of JSON refuses no scalar that is finite, and others do not come to be.
@@ -47,84 +52,6 @@ pub(super) fn described(node: &Node) -> &'static str {
         Kind::Scalar(_) if is_null(node) => "null",
         Kind::Scalar(text) if text == "true" || text == "false" => "a boolean",
         Kind::Scalar(_) => "a number",
-    }
-}
-
-#[derive(Default)]
-struct Builder {
-    done: Node,
-    /// The open collections, with the keys whose values are being read.
-    open: Vec<(Node, Option<Node>)>,
-    /// The span of the current node.
-    span: Span,
-}
-
-impl Builder {
-    fn start(&mut self, collection: Node) {
-        self.open.push((collection.at(self.span), None));
-    }
-
-    fn end(&mut self) {
-        if let Some((collection, _)) = self.open.pop() {
-            self.add(collection);
-        }
-    }
-
-    fn add(&mut self, node: Node) {
-        match self.open.last_mut() {
-            None => self.done = node,
-            Some((collection, key)) => match &mut collection.kind {
-                Kind::Mapping(entries) => {
-                    entries.push(Entry { key: mem::take(key).unwrap_or_default(), value: node });
-                }
-                Kind::Sequence(items) => items.push(node),
-                Kind::Scalar(_) | Kind::Alias(_) => {}
-            },
-        }
-    }
-}
-
-impl Sink for Builder {
-    fn enter(&mut self, span: Span) {
-        self.span = span;
-    }
-
-    fn mapping_start(&mut self, _empty: bool) {
-        self.start(Node::mapping(Vec::new()));
-    }
-
-    fn mapping_end(&mut self) {
-        self.end();
-    }
-
-    fn sequence_start(&mut self, _empty: bool) {
-        self.start(Node::sequence(Vec::new()));
-    }
-
-    fn sequence_end(&mut self) {
-        self.end();
-    }
-
-    fn key(&mut self, key: &str, span: Span) -> Result<(), yamltree::Error> {
-        if let Some((_, open)) = self.open.last_mut() {
-            *open = Some(Node::string(key).at(span));
-        }
-        Ok(())
-    }
-
-    fn value(&mut self, value: &Scalar<'_>, span: Span) -> Result<(), yamltree::Error> {
-        let node = match value {
-            Scalar::Null => Node::null(),
-            Scalar::Bool(value) => boolean(*value),
-            Scalar::Str(text) => Node::string(text),
-            // Kubernetes reads whole numbers as signed ones, and those that are larger as floats.
-            #[expect(clippy::cast_precision_loss, reason = "as Go converts")]
-            Scalar::Uint(large) => number(&Scalar::Float(*large as f64)),
-            Scalar::Timestamp(timestamp) => Node::string(&timestamp.to_string()),
-            Scalar::Int(_) | Scalar::Float(_) => number(value),
-        };
-        self.add(node.at(span));
-        Ok(())
     }
 }
 

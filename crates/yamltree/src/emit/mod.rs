@@ -23,6 +23,6 @@ pub use self::json::{JsonOptions, JsonWriter, push_json_string, to_json};
 pub use self::kyaml::to_kyaml;
 pub use self::order::{compare_keys, sort_by_key_order};
 pub use self::sigs::{SigsWriter, to_sigs_yaml};
-pub use self::tree::to_json_tree;
+pub use self::tree::{map_values, to_json_tree};
 pub use self::values::send_values;
 pub use self::walk::{Scalar, Sink};

@@ -1,8 +1,9 @@
-//! A tree as Go holds it after JSON: what kyaml makes of a resource that a JSON patch has touched.
+//! Trees of the values that Go decodes.
 //!
-//! In: a node without aliases. Out: the same values as a new tree, with the places of the old one: numbers as floats
-//! print, timestamps as text, every string in the style in which go-yaml writes it. It refuses what has no JSON; see
-//! the walk.
+//! Input: a node without aliases. Output: a new tree with the same values and spans. [`to_json_tree`] builds what kyaml
+//! makes of a resource that a JSON patch has changed: numbers spelled as Go prints floats, timestamps as strings, every
+//! string in the style in which go-yaml writes it. [`map_values`] lets the caller make the scalars. Both reject what has
+//! no JSON.
 
 use std::mem;
 
@@ -16,25 +17,54 @@ use crate::node::{Entry, Kind, Node, Style};
 use crate::number::push_yaml_float;
 use diagnostic::Span;
 
-/// The tree that Go holds after it has turned a node into JSON and back, and the places of the numbers that are no
-/// longer the same. How the node's scalars are read is as for [`to_json`](crate::to_json).
+/// Returns the tree that Go holds after it has converted a node to JSON and back, and the spans of the numbers that lose
+/// digits on the way. Scalars are read as for [`to_json`](crate::to_json).
+///
+/// # Errors
+/// If the node has no JSON.
 pub fn to_json_tree(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Span>), Error> {
-    let mut builder = Builder::default();
-    walk(node, dialect, KeyOrder::Natural, &mut builder)?;
-    Ok((builder.done, builder.inexact))
+    let mut inexact = Vec::new();
+    let value = |value: &Scalar<'_>, span| {
+        if is_inexact(value) {
+            inexact.push(span);
+        }
+        json_scalar(value)
+    };
+    let tree = Builder::build(node, dialect, KeyOrder::Natural, string, value)?;
+    Ok((tree, inexact))
 }
 
-#[derive(Default)]
-struct Builder {
+/// Builds a tree of the values of a node, with the keys of each mapping in byte order. `key` and `value` make the scalars;
+/// they get the spans of the old ones.
+///
+/// # Errors
+/// If the node has no JSON.
+pub fn map_values(
+    node: &Node,
+    dialect: Dialect,
+    key: impl Fn(&str) -> Node,
+    mut value: impl FnMut(&Scalar<'_>) -> Node,
+) -> Result<Node, Error> {
+    Builder::build(node, dialect, KeyOrder::Bytes, key, |scalar, _| value(scalar))
+}
+
+struct Builder<K, V> {
     done: Node,
-    inexact: Vec<Span>,
     /// The open collections, with the keys whose values are being read.
     open: Vec<(Node, Option<Node>)>,
     /// The span of the current node.
     span: Span,
+    key: K,
+    value: V,
 }
 
-impl Builder {
+impl<K: Fn(&str) -> Node, V: FnMut(&Scalar<'_>, Span) -> Node> Builder<K, V> {
+    fn build(node: &Node, dialect: Dialect, order: KeyOrder, key: K, value: V) -> Result<Node, Error> {
+        let mut builder = Self { done: Node::default(), open: Vec::new(), span: Span::NONE, key, value };
+        walk(node, dialect, order, &mut builder)?;
+        Ok(builder.done)
+    }
+
     fn start(&mut self, collection: Node) {
         self.open.push((collection.at(self.span), None));
     }
@@ -59,7 +89,7 @@ impl Builder {
     }
 }
 
-impl Sink for Builder {
+impl<K: Fn(&str) -> Node, V: FnMut(&Scalar<'_>, Span) -> Node> Sink for Builder<K, V> {
     fn enter(&mut self, span: Span) {
         self.span = span;
     }
@@ -82,38 +112,42 @@ impl Sink for Builder {
 
     fn key(&mut self, key: &str, span: Span) -> Result<(), Error> {
         if let Some((_, open)) = self.open.last_mut() {
-            *open = Some(string(key).at(span));
+            *open = Some((self.key)(key).at(span));
         }
         Ok(())
     }
 
     fn value(&mut self, value: &Scalar<'_>, span: Span) -> Result<(), Error> {
-        #[expect(clippy::cast_precision_loss, reason = "the loss is what upstream does")]
-        let node = match value {
-            Scalar::Null => Node::null(),
-            Scalar::Bool(value) => Node::plain(if *value { "true" } else { "false" }),
-            Scalar::Int(int) => {
-                let float = *int as f64;
-                #[expect(clippy::cast_possible_truncation, reason = "only compared")]
-                if float as i128 != i128::from(*int) {
-                    self.inexact.push(span);
-                }
-                number(float)
-            }
-            Scalar::Uint(uint) => {
-                let float = *uint as f64;
-                #[expect(clippy::cast_possible_truncation, reason = "only compared")]
-                if float as i128 != i128::from(*uint) {
-                    self.inexact.push(span);
-                }
-                number(float)
-            }
-            Scalar::Float(float) => number(*float),
-            Scalar::Timestamp(timestamp) => string(&timestamp.to_string()),
-            Scalar::Str(text) => string(text),
-        };
-        self.add(node.at(span));
+        let node = (self.value)(value, span).at(span);
+        self.add(node);
         Ok(())
+    }
+}
+
+/// Returns true for an integer that a float64 cannot hold.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "the loss is what is asked for"
+)]
+fn is_inexact(value: &Scalar<'_>) -> bool {
+    match value {
+        Scalar::Int(int) => *int as f64 as i128 != i128::from(*int),
+        Scalar::Uint(uint) => *uint as f64 as i128 != i128::from(*uint),
+        _ => false,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the loss is what upstream does")]
+fn json_scalar(value: &Scalar<'_>) -> Node {
+    match value {
+        Scalar::Null => Node::null(),
+        Scalar::Bool(value) => Node::plain(if *value { "true" } else { "false" }),
+        Scalar::Int(int) => number(*int as f64),
+        Scalar::Uint(uint) => number(*uint as f64),
+        Scalar::Float(float) => number(*float),
+        Scalar::Timestamp(timestamp) => string(&timestamp.to_string()),
+        Scalar::Str(text) => string(text),
     }
 }
 
@@ -123,7 +157,7 @@ fn number(float: f64) -> Node {
     Node::plain(&text)
 }
 
-/// A string in the style that it has once go-yaml has written and read it.
+/// Makes a string in the style in which go-yaml writes it.
 fn string(text: &str) -> Node {
     let classes = classes(text);
     let analysis = Analysis::of(text, classes, Dialect::V3);
