@@ -1,6 +1,6 @@
-//! A review as data: what the formats are made of, and what `json` is.
+//! The data of a review: the input of all formats, and the output of `json`.
 //!
-//! `schema.json` beside this crate's sources is the schema of these types; a test holds it to them.
+//! `schema.json` in the directory of this crate is the schema of these types; a test compares the two.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use serde::Serialize;
 use serde_json::Value;
 use yamltree::Location;
 
-/// The version of the form of the data. It grows when a reader of an older one would go wrong.
+/// The version of the schema. Incremented by a change that breaks readers of older versions.
 pub(crate) const VERSION: u32 = 1;
 
 /// A review of a change.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Review {
-    /// The version of the form of this data.
+    /// The version of this schema.
     pub version: u32,
     /// The summary.
     pub summary: Summary,
-    /// The targets, sorted by kind and name. Of one that is the same on both sides only that is said.
+    /// The targets, sorted by kind and name. An unchanged target lists no objects.
     pub targets: Vec<TargetReview>,
 }
 
@@ -34,41 +34,41 @@ pub struct Summary {
     pub objects: ObjectCounts,
     /// Counts of hidden differences.
     pub hidden: Hidden,
-    /// Images that change, with the workloads that run them.
+    /// Changed images, with the workloads that run them.
     pub images: Vec<ImageChange>,
-    /// Numbers of replicas that change.
+    /// Changed replica counts.
     pub replicas: Vec<ReplicaChange>,
     /// Findings for the reviewer, most severe first.
     pub findings: Vec<Finding>,
 }
 
-/// Targets by what became of them.
+/// Number of targets by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
-    /// Only there after the change.
+    /// Exist only after the change.
     pub added: usize,
-    /// Only there before the change.
+    /// Exist only before the change.
     pub removed: usize,
-    /// Rendered to something else.
+    /// Render to different objects.
     pub changed: usize,
-    /// Rendered to the same.
+    /// Render to the same objects.
     pub unchanged: usize,
-    /// Not rendered on one side or both.
+    /// Do not render before or after the change.
     pub failed: usize,
 }
 
-/// Objects by what became of them.
+/// Number of objects by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectCounts {
-    /// Only there after the change.
+    /// Exist only after the change.
     pub added: usize,
-    /// Only there before the change.
+    /// Exist only before the change.
     pub removed: usize,
-    /// Other than before.
+    /// Differ.
     pub changed: usize,
-    /// The same.
+    /// Do not differ.
     pub unchanged: usize,
 }
 
@@ -76,15 +76,15 @@ pub struct ObjectCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hidden {
-    /// Noise: versions of charts, checksums, bundles of certificates.
+    /// Number of noisy differences: chart versions, checksums, CA bundles.
     pub noise: usize,
     /// Number of differences that the Application ignores.
     pub ignored: usize,
-    /// Lists whose order means nothing and has changed.
+    /// Number of lists that differ only in an order without meaning.
     pub reordered: usize,
 }
 
-/// An image in the place of another.
+/// A changed image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageChange {
@@ -94,13 +94,13 @@ pub struct ImageChange {
     pub object: ObjectId,
     /// The field.
     pub path: String,
-    /// The image before; none where the container is new.
+    /// The image before; null if the container is new.
     pub old: Option<String>,
-    /// The image after; none where the container is gone.
+    /// The image after; null if the container is removed.
     pub new: Option<String>,
 }
 
-/// Another number of replicas.
+/// A changed replica count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicaChange {
@@ -110,13 +110,13 @@ pub struct ReplicaChange {
     pub object: ObjectId,
     /// The field.
     pub path: String,
-    /// The number before; none where it was left to others.
+    /// The number before; null if the field was not set.
     pub old: Option<i64>,
     /// The number after.
     pub new: Option<i64>,
 }
 
-/// Something that a reviewer should look at.
+/// A finding for the reviewer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -126,15 +126,15 @@ pub struct Finding {
     pub level: Level,
     /// The target.
     pub target: String,
-    /// The object, if it is about one.
+    /// The object, if the finding is about one.
     pub object: Option<ObjectId>,
-    /// The field, if it is about one.
+    /// The field, if the finding is about one.
     pub path: Option<String>,
     /// The message.
     pub message: String,
     /// The location.
     pub location: Option<FileLocation>,
-    /// The same with the file's text.
+    /// The location with the text of the file.
     #[serde(skip)]
     pub place: Option<Location>,
 }
@@ -143,39 +143,39 @@ pub struct Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// It will fail, or destroys what nothing brings back.
+    /// The change fails, or destroys data for good.
     Error,
-    /// It should be meant.
+    /// The change may be unintended.
     Warning,
-    /// It is good to know.
+    /// Information.
     Note,
 }
 
-/// Declares the kinds of findings, once each.
+/// Declares the rules, one line each.
 macro_rules! rules {
     ($($(#[doc = $doc:literal])+ $name:ident = $code:literal, $id:literal, $title:literal;)+) => {
-        /// A kind of finding.
+        /// A rule of the review.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
         pub enum Rule { $($(#[doc = $doc])+ $name,)+ }
 
         impl Rule {
-            /// All kinds, in the order of a report.
+            /// All rules, in the order of a report.
             pub const ALL: &[Rule] = &[$(Rule::$name,)+];
 
-            /// The stable name, as in `json`.
+            /// Returns the stable name, as in `json`.
             #[must_use]
             pub fn id(self) -> &'static str {
                 match self { $(Rule::$name => $id,)+ }
             }
 
-            /// A heading.
+            /// Returns the heading for its findings.
             #[must_use]
             pub fn title(self) -> &'static str {
                 match self { $(Rule::$name => $title,)+ }
             }
 
-            /// The rule as formats for CI know it: with its code, and what it is about.
+            /// Returns the rule for formats of CI systems, with code and description.
             #[must_use]
             pub fn described(self) -> &'static findings::Rule {
                 match self {
@@ -196,17 +196,17 @@ macro_rules! rules {
 rules! {
     /// A target cannot be rendered.
     RenderFailed = "REVIEW001", "render-failed", "Cannot be rendered";
-    /// A field changes that the API server lets nobody change, so that applying it is refused.
+    /// An immutable field changes: the API server rejects the change.
     ImmutableField = "REVIEW002", "immutable-field", "The API server will reject the change";
     /// An object is deleted from the cluster.
     ObjectDeleted = "REVIEW003", "object-deleted", "Deleted from the cluster";
     /// An object is no longer in Git and stays in the cluster.
     ObjectOrphaned = "REVIEW004", "object-orphaned", "Left behind in the cluster";
-    /// A CustomResourceDefinition loses a version or takes less than before.
+    /// A CustomResourceDefinition loses a version or accepts fewer objects than before.
     CrdNarrowed = "REVIEW005", "crd-narrowed", "Custom resources";
-    /// A workload gets more power over its node.
+    /// A workload gains privileges on its node.
     PrivilegeGained = "REVIEW006", "privilege-gained", "Privileges";
-    /// An account gets more permissions.
+    /// A subject gains permissions.
     PermissionGained = "REVIEW007", "permission-gained", "Permissions";
 }
 
@@ -216,23 +216,23 @@ rules! {
 pub struct TargetReview {
     /// The kind of target.
     pub kind: TargetKind,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name before, where most of its objects were another target's.
+    /// The former name, if most of its objects belonged to a target of another name.
     pub was: Option<String>,
     /// The status.
     pub status: TargetStatus,
-    /// The location of its definition.
+    /// The location of the definition.
     pub origin: Option<FileLocation>,
-    /// Why it was not rendered before the change.
+    /// The error of rendering before the change.
     pub base_error: Option<String>,
-    /// Why it is not rendered after the change.
+    /// The error of rendering after the change.
     pub head_error: Option<String>,
     /// The warnings of rendering.
     pub warnings: Vec<WarningReview>,
-    /// The objects that are not the same, by kind, namespace and name.
+    /// The objects that differ, sorted by kind, namespace and name.
     pub objects: Vec<ObjectReview>,
-    /// Number of objects are the same.
+    /// Number of objects that do not differ.
     pub unchanged: usize,
     /// Counts of hidden differences.
     pub hidden: Hidden,
@@ -250,11 +250,11 @@ pub enum TargetKind {
     FluxKustomization,
     /// A HelmRelease of Flux.
     HelmRelease,
-    /// A folder with a kustomization.
+    /// A directory with a kustomization.
     Kustomization,
     /// A chart.
     Chart,
-    /// Manifests as they are.
+    /// Plain manifests.
     Files,
 }
 
@@ -262,54 +262,54 @@ pub enum TargetKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetStatus {
-    /// Only there after the change.
+    /// Exists only after the change.
     Added,
-    /// Only there before the change.
+    /// Exists only before the change.
     Removed,
-    /// Renders to something else.
+    /// Renders to different objects.
     Changed,
-    /// Renders to the same.
+    /// Renders to the same objects.
     Unchanged,
-    /// Not rendered before the change.
+    /// Did not render before the change.
     FailedBefore,
-    /// Not rendered after the change.
+    /// Does not render after the change.
     FailedAfter,
-    /// Not rendered on either side.
+    /// Renders neither before nor after the change.
     FailedBoth,
 }
 
-/// A warning of rendering.
+/// A warning from rendering.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WarningReview {
     /// The warning.
     pub message: String,
-    /// True if the change brings it.
+    /// True if the warning appears only after the change.
     pub is_new: bool,
 }
 
-/// One object that is not the same.
+/// An object that differs.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectReview {
-    /// The object; after the change, where it is there then.
+    /// The object after the change; before it, if the object is removed.
     pub id: ObjectId,
     /// The status.
     pub status: ObjectStatus,
     /// The former identity, if it changed.
     pub was: Option<Moved>,
-    /// True if it is a hook: Argo CD does not compare those, and applies them with the next sync only.
+    /// True for a hook: Argo CD does not compare hooks and applies them only with the next sync.
     pub is_hook: bool,
-    /// The fields that differ; one without a path where the whole object comes or goes.
+    /// The fields that differ; a single one without a path if the object is added or removed.
     pub fields: Vec<FieldChange>,
     /// Counts of hidden differences.
     pub hidden: Hidden,
     /// The location.
     pub location: Option<FileLocation>,
-    /// The object before, as YAML in which only what is shown differs from the one after.
+    /// The object before as YAML, which differs from `after` only in the differences shown.
     #[serde(skip)]
     pub before: Option<String>,
-    /// The object after.
+    /// The object after the change as YAML.
     #[serde(skip)]
     pub after: Option<String>,
 }
@@ -320,11 +320,11 @@ pub struct ObjectReview {
 pub struct ObjectId {
     /// The kind.
     pub kind: String,
-    /// The namespace; empty for objects of the cluster.
+    /// The namespace; empty for cluster-scoped objects.
     pub namespace: String,
-    /// The name; where the cluster makes one, what it begins with and `*`.
+    /// The name; for `generateName`, the prefix and `*`.
     pub name: String,
-    /// `group/version`, or the version alone.
+    /// `group/version`, or `version` for the core group.
     pub api_version: String,
 }
 
@@ -332,11 +332,11 @@ pub struct ObjectId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObjectStatus {
-    /// Only there after the change.
+    /// Exists only after the change.
     Added,
-    /// Only there before the change.
+    /// Exists only before the change.
     Removed,
-    /// Other than before.
+    /// Differs.
     Changed,
 }
 
@@ -346,25 +346,25 @@ pub enum ObjectStatus {
 pub struct Moved {
     /// The object before.
     pub id: ObjectId,
-    /// True if it is another object to the cluster: the old one goes and the new one comes.
+    /// True if the cluster deletes the old object and creates a new one.
     pub is_renamed: bool,
 }
 
-/// One field that differs.
+/// A field that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldChange {
     /// The field, such as `spec.template.spec.containers[name=web].image`.
     pub path: String,
-    /// The same as a JSON pointer: into the object after, or into the one before where the field is gone.
+    /// The field as a JSON pointer into the object after the change; into the object before, if the field is removed.
     pub pointer: String,
     /// The status.
     pub status: FieldStatus,
-    /// The value before. Values of Secrets are tags: equal tags, equal values.
+    /// The value before. Values of Secrets are replaced by tags; equal tags stand for equal values.
     pub old: Option<Value>,
     /// The value after.
     pub new: Option<Value>,
-    /// True if it changes on every render.
+    /// True if every rendering gives another value.
     pub is_volatile: bool,
     /// The location.
     pub location: Option<FileLocation>,
@@ -374,26 +374,26 @@ pub struct FieldChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldStatus {
-    /// Only there after the change.
+    /// Exists only after the change.
     Added,
-    /// Only there before the change.
+    /// Exists only before the change.
     Removed,
-    /// Another value.
+    /// Has another value.
     Changed,
-    /// A list with the same items in another order, which matters here.
+    /// Is a list with the same items in another order, and the order matters.
     Reordered,
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Location")]
 pub struct FileLocation {
-    /// The file's path in the repository.
+    /// The path of the file in the repository.
     pub path: String,
-    /// The line, from one.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column, from one.
+    /// The column, counted from 1.
     pub column: usize,
 }
 
@@ -401,7 +401,7 @@ pub struct FileLocation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// The steps, one after the other.
+    /// The steps, in order.
     pub steps: Vec<PlanStep>,
 }
 
@@ -409,7 +409,7 @@ pub struct Plan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanStep {
-    /// The phase and the wave, or what else tells steps apart.
+    /// The title: phase and wave, for example.
     pub title: String,
     /// The objects.
     pub objects: Vec<PlannedObject>,
@@ -419,7 +419,7 @@ pub struct PlanStep {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedObject {
-    /// The action, in a word.
+    /// The action, such as `create`.
     pub action: String,
     /// The object.
     pub object: String,
@@ -427,21 +427,21 @@ pub struct PlannedObject {
     pub note: Option<String>,
 }
 
-/// The JSON schema of a [`Review`].
+/// Returns the JSON schema of a [`Review`].
 #[must_use]
 pub fn schema() -> Value {
     schema_for!(Review).to_value()
 }
 
 impl Review {
-    /// Returns true if nothing is different: all targets render, and to the same.
+    /// Returns true if all targets render, and to the same objects as before.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Counts { added, removed, changed, failed, .. } = self.summary.targets;
         added + removed + changed + failed == 0
     }
 
-    /// Returns true if a target is not rendered after the change.
+    /// Returns true if a target does not render after the change.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.targets.iter().any(|target| target.head_error.is_some())
@@ -463,7 +463,7 @@ impl Hidden {
 }
 
 impl TargetKind {
-    /// The name of the kind.
+    /// Returns the name of the kind.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -478,7 +478,7 @@ impl TargetKind {
 }
 
 impl TargetStatus {
-    /// The status in words.
+    /// Returns the status as words.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -494,7 +494,7 @@ impl TargetStatus {
 }
 
 impl ObjectStatus {
-    /// The status in a word.
+    /// Returns the status as a word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -506,7 +506,7 @@ impl ObjectStatus {
 }
 
 impl ObjectId {
-    /// The API group; empty for the core.
+    /// Returns the API group; empty for the core group.
     #[must_use]
     pub fn group(&self) -> &str {
         self.api_version.split_once('/').map_or("", |(group, _)| group)
@@ -525,11 +525,11 @@ impl fmt::Display for ObjectId {
 }
 
 impl FileLocation {
-    /// The line and column of a place.
+    /// Returns path, line and column of a location.
     #[must_use]
-    pub fn of(place: &Location) -> Self {
-        let (line, column) = place.source.line_column(place.span.start);
-        Self { path: place.source.name.clone(), line, column }
+    pub fn of(location: &Location) -> Self {
+        let (line, column) = location.source.line_column(location.span.start);
+        Self { path: location.source.name.clone(), line, column }
     }
 }
 
@@ -557,7 +557,7 @@ mod tests {
         assert_eq!(
             published,
             schema(),
-            "write it anew: `cargo run -p manifest-diff --example schema > crates/manifest-diff/schema.json`"
+            "regenerate it: `cargo run -p manifest-diff --example schema > crates/manifest-diff/schema.json`"
         );
     }
 

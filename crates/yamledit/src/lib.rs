@@ -1,7 +1,7 @@
-//! Changes scalars and entries of YAML files and leaves every other byte alone.
+//! Edits scalars and entries of YAML files and leaves every other byte as it is.
 //!
-//! In: a text and what to change in it, named by nodes of its tree. Out: the text with a few runs of bytes replaced,
-//! read again and proven to differ from the old one only as planned.
+//! Input: a YAML text and a list of edits, each of which names a node of its tree. Output: the text with a few byte ranges
+//! replaced. The result is parsed again, and an edit fails if the trees differ in more than what was planned.
 //!
 //! ```
 //! use yamledit::{Edits, File, Path};
@@ -13,9 +13,8 @@
 //! # Ok::<(), diagnostic::Error>(())
 //! ```
 //!
-//! Refused, each with the place and the reason: a text that is no YAML; a path that goes through an alias or a merged
-//! key, or that has a key twice; an alias, a block scalar or a number by tag as what is to be changed; and whatever the
-//! proof does not bear out.
+//! Rejects, with location and reason: text that is not YAML; a path through an alias, a merged key or a duplicate key;
+//! edits of an alias, of a block scalar or of a tagged number; and any result that the second parse does not confirm.
 
 mod anchors;
 mod content;
