@@ -22,12 +22,12 @@ pub(crate) fn write(report: &Report<'_>) -> String {
     text
 }
 
-/// Returns what stands after the second `::`.
+/// Escapes the message, which follows the second `::`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Returns what stands before it, where commas and colons have a meaning.
+/// Escapes a property, in which commas and colons are separators.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

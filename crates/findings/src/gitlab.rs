@@ -17,7 +17,7 @@ fn entry(finding: &Finding) -> Value {
         Severity::Warning => "minor",
         Severity::Note => "info",
     };
-    // GitLab has no findings without a file and a line.
+    // GitLab requires a file and a line.
     let (file, line) = position(finding).map_or((finding.target.as_str(), 1), |(file, line, _)| (file, line));
     json!({
         "check_name": finding.rule.code,

@@ -64,7 +64,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use crate::testing::written;
 
-    /// A note is nothing that a build should fail by.
+    /// A note does not fail a build.
     #[test]
     fn each_target_is_a_case() {
         let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>

@@ -24,7 +24,7 @@ pub struct Finding {
     pub message: String,
     /// The hint: what to do about it.
     pub hint: Option<String>,
-    /// Where it is written, when that is known.
+    /// The location, if known.
     pub location: Option<Location>,
     /// The object concerned: `Deployment shop/web`.
     pub object: Option<String>,

@@ -24,13 +24,13 @@ pub struct BuiltinSchemas {
 /// The support of a kind in a minor version of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// It serves it.
+    /// The version serves it.
     Served,
-    /// An earlier one did: the last that did.
+    /// Removed; holds the last version that serves it.
     RemovedAfter(String),
-    /// A later one does: the first that does.
+    /// Not served yet; holds the first version that serves it.
     NotBefore(String),
-    /// It is no kind of Kubernetes' own in any version that is known here.
+    /// No known version of Kubernetes serves it.
     Unknown,
 }
 
@@ -116,7 +116,7 @@ impl BuiltinSchemas {
         self.types.get(name)
     }
 
-    /// Returns what this version knows of a kind.
+    /// Returns the availability of a kind in this version.
     #[must_use]
     pub fn availability(&self, gvk: &Gvk) -> Availability {
         let Some((_, served)) = self.kinds.get(gvk) else { return Availability::Unknown };
@@ -138,7 +138,7 @@ impl BuiltinSchemas {
         self.types.get(name)
     }
 
-    /// Returns what `metadata` holds.
+    /// Returns the schema of `metadata`.
     pub(crate) fn metadata(&self) -> Option<&Schema> {
         self.named("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
     }
@@ -232,7 +232,7 @@ mod tests {
 
     /// The beta of `ValidatingAdmissionPolicy` went with 1.34, in which `ResourceClaim` became stable.
     #[test]
-    fn what_a_version_does_not_serve_is_told_from_what_is_unknown() {
+    fn unserved_kinds_differ_from_unknown_ones() {
         let availability = |version: &str, api_version: &str, kind: &str| {
             BuiltinSchemas::for_version(Some(version)).unwrap().availability(&Gvk::new(api_version, kind))
         };

@@ -1,6 +1,6 @@
-//! Holds an object against a schema.
+//! Validates an object against a schema.
 //!
-//! In: a node whose plain scalars are what JSON holds, and a schema. Out: violations, with path and place, in the order of the
+//! Input: a node whose plain scalars are JSON values, and a schema. Output: violations, with path and place, in the order of the
 //! text; at most [`MAX_VIOLATIONS`]. Fields are checked as strictly as `kubectl apply --validate=strict` has the API server
 //! do it: a field that the schema does not have is a violation, for it would be dropped.
 
@@ -16,16 +16,16 @@ use crate::schema::{Additional, Bound, Format, ListType, Range, Rules, Schema, T
 /// More violations of one object than these help nobody.
 const MAX_VIOLATIONS: usize = 100;
 
-/// Objects nest no deeper; schemas can refer to themselves.
+/// The maximum nesting; schemas can be recursive.
 const MAX_DEPTH: usize = 256;
 
-/// Names that are this alike are taken for typing errors.
+/// The similarity above which a name counts as a typo of another.
 const SIMILARITY_THRESHOLD: f64 = 0.8;
 
 /// A violation of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where in the object: `spec.template.spec.containers[0].image`.
+    /// The path of the field: `spec.template.spec.containers[0].image`.
     pub path: String,
     /// A sentence without values.
     pub message: String,
@@ -40,9 +40,9 @@ pub struct Violation {
 /// The result of checking an object against a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What is wrong.
+    /// The violations, in the order of the text.
     pub violations: Vec<Violation>,
-    /// Whether there were rules in CEL, which are not evaluated.
+    /// True if the schema has CEL rules, which are not evaluated.
     pub has_expressions: bool,
 }
 
@@ -373,12 +373,12 @@ fn closest(name: &str, schema: &Schema) -> Option<String> {
 /// A value as JSON, to compare by.
 pub(crate) fn json_of(node: &Node) -> String {
     let mut text = String::new();
-    // What has no JSON equals nothing.
+    // A value without JSON equals no other.
     let _ = yamltree::to_json(node, JsonOptions { escape_html: false, ..JsonOptions::SIGS }, &mut text);
     text
 }
 
-/// Returns what no other item of the list may be too.
+/// Returns the identity of an item, which must be unique in the list.
 fn identity(item: &Node, list: &ListType) -> Option<String> {
     match list {
         ListType::Plain => None,

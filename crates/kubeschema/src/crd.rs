@@ -5,7 +5,7 @@ use yamltree::{Dialect, Node, Resolved};
 use crate::Gvk;
 use crate::schema::Schema;
 
-/// The kinds that a CustomResourceDefinition serves, with their schemas; none where the object is no such thing.
+/// Returns the kinds that a CustomResourceDefinition serves, with their schemas; none for any other object.
 #[must_use]
 pub fn kinds(object: &Node) -> Vec<(Gvk, Schema)> {
     let text = |path: &[&str]| object.lookup(path).and_then(Node::text).unwrap_or_default();

@@ -28,7 +28,7 @@ impl Schema {
         schema
     }
 
-    /// Reads a JSON schema that stands for itself, such as those of the schema catalogs for kubeconform.
+    /// Reads a self-contained JSON schema, such as those of the kubeconform catalogs.
     #[must_use]
     pub fn read_json_schema(node: &Node) -> Self {
         read(node, Flavour::JsonSchema, 0)
@@ -104,7 +104,7 @@ fn additional(node: &Node, schema: &Schema, flavour: Flavour, depth: usize) -> A
 }
 
 fn rules(node: &Node, flavour: Flavour, depth: usize) -> Rules {
-    // What stands in these only narrows, and names no fields of its own.
+    // These only restrict, and declare no fields.
     let part = |node: &Node| read(node, Flavour::JsonSchema, depth + 1);
     let parts = |name: &str| -> Vec<Schema> {
         node.get(name).and_then(Node::items).into_iter().flatten().map(part).collect()

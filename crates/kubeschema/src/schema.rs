@@ -22,9 +22,9 @@ pub struct Schema {
     pub(crate) list: ListType,
     /// The format of a string or number.
     pub(crate) format: Option<Format>,
-    /// The schema that stands under a name in the same set.
+    /// A reference to a schema of the same set by name.
     pub(crate) reference: Option<Arc<str>>,
-    /// True if the value is an object with `apiVersion`, `kind` and `metadata` of its own.
+    /// True if the value is an embedded resource with `apiVersion`, `kind` and `metadata`.
     pub(crate) is_resource: bool,
     /// Rules that only CRDs and JSON schemas have.
     pub(crate) rules: Option<Box<Rules>>,
@@ -59,7 +59,7 @@ pub(crate) enum Additional {
     /// Anything.
     #[default]
     Any,
-    /// There may be none.
+    /// Null is allowed.
     Refused,
     /// A schema.
     Schema(Box<Schema>),
@@ -142,7 +142,7 @@ impl Type {
         })
     }
 
-    /// Returns what is wanted, in words.
+    /// Returns the expected type as words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Object => "a mapping",

@@ -1,4 +1,4 @@
-//! A finding on its way: it still knows its object, by which it may be suppressed.
+//! A finding under construction. It still holds its object, by which it can be suppressed.
 
 use argocd::objects::Object;
 use findings::{Finding, Rule, Severity};
@@ -21,7 +21,7 @@ pub(crate) struct FindingBuilder<'s> {
 }
 
 impl<'s> FindingBuilder<'s> {
-    /// Something about an object.
+    /// Starts a finding about an object.
     pub(crate) fn new(index: &Index<'s>, target: usize, object: &'s Object, severity: Severity) -> Self {
         Self {
             target,
@@ -35,26 +35,26 @@ impl<'s> FindingBuilder<'s> {
         }
     }
 
-    /// The sentence.
+    /// Sets the message.
     pub(crate) fn message(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
     }
 
-    /// Returns what to do about it, where the rule's own advice is not the best.
+    /// Sets a hint that replaces the rule's own.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The field that it is about, and its node.
+    /// Sets the field, with the location of its node.
     pub(crate) fn field(mut self, path: impl Into<String>, node: &Node) -> Self {
         self.location = self.object.and_then(|object| object.place_of(node)).or(self.location);
         self.field = Some(path.into());
         self
     }
 
-    /// Where it is.
+    /// Sets the location.
     pub(crate) fn at(mut self, location: Option<Location>) -> Self {
         self.location = location.or(self.location);
         self
@@ -74,7 +74,7 @@ impl<'s> FindingBuilder<'s> {
     }
 }
 
-/// An object as a person is told of it: `Deployment shop/web`.
+/// Returns the title of an object: `Deployment shop/web`.
 pub(crate) fn titled(object: &Object) -> String {
     let name = match object.name() {
         "" => format!("{}*", object.generate_name()),

@@ -14,7 +14,7 @@ use crate::pods;
 #[derive(Debug)]
 pub(crate) struct Index<'s> {
     pub(crate) set: &'s Manifests,
-    /// The targets that define a kind, by its group and name; none of them where it is known beside.
+    /// The targets that define a kind, by group and kind; empty if the definition comes from elsewhere.
     defined: HashMap<(&'s str, &'s str), Vec<usize>>,
     /// The namespaces of objects, by cluster, kind and name. Of core kinds only.
     named: HashMap<(&'s str, &'s str, &'s str), Vec<&'s str>>,
@@ -37,7 +37,7 @@ enum Role {
     Operator,
 }
 
-/// Groups of custom resources of which no ConfigMaps, Secrets, accounts, claims or Services come.
+/// API groups whose controllers create no ConfigMaps, Secrets, ServiceAccounts, claims or Services.
 const PASSIVE_GROUPS: &[&str] = &[
     "argoproj.io",
     "autoscaling.k8s.io",
@@ -153,21 +153,21 @@ impl<'s> Index<'s> {
         self.defined.get(&(group, kind)).map(Vec::as_slice)
     }
 
-    /// Whether there is an object of a core kind. One without a namespace is in that of the release, whichever it is.
+    /// Returns true if an object of a core kind exists. An object without a namespace matches every namespace.
     pub(crate) fn has(&self, cluster: &str, kind: &str, namespace: &str, name: &str) -> bool {
         let found = self.named.get(&(cluster, kind, name));
         let is_it = |of: &&str| namespace.is_empty() || of.is_empty() || *of == namespace;
         found.is_some_and(|namespaces| namespaces.iter().any(is_it))
     }
 
-    /// Whether a program of the cluster is told a name, so that it may make what has it.
+    /// Returns true if a program of the cluster gets this name in its configuration, and so may create the object.
     pub(crate) fn mentions(&self, cluster: &str, kind: &str, name: &str) -> bool {
         let has =
             |words: &HashMap<&str, HashSet<&str>>| words.get(cluster).is_some_and(|it| it.contains(name));
         has(&self.words) || kind == "Secret" && has(&self.secret_words)
     }
 
-    /// Whether a name has that of a custom resource at its beginning or end.
+    /// Returns true if a name starts or ends with that of a custom resource.
     pub(crate) fn is_of_custom(&self, cluster: &str, name: &str) -> bool {
         let Some(custom) = self.custom.get(cluster) else { return false };
         let mut parts = name.match_indices(['-', '.']).flat_map(|(at, _)| [&name[..at], &name[at + 1..]]);

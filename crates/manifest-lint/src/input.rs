@@ -10,11 +10,11 @@ use goregex::Regex;
 /// The targets that are checked together: objects of one target may refer to those of another.
 #[derive(Debug)]
 pub struct Manifests {
-    /// What was rendered.
+    /// The rendered targets.
     pub targets: Vec<Target>,
     /// The projects of Applications, where any are known.
     pub projects: Option<Projects>,
-    /// True if there are no projects beside these.
+    /// True if `projects` is complete.
     pub knows_all_projects: bool,
     /// CustomResourceDefinitions that are known beside, as those of an operator.
     pub definitions: Vec<Object>,
@@ -25,13 +25,13 @@ pub struct Manifests {
 /// One thing that was rendered.
 #[derive(Debug)]
 pub struct Target {
-    /// As a person knows it: a folder, a file, an Application.
+    /// The name for users: a directory, a file, an Application.
     pub name: String,
     /// The rendered objects.
     pub objects: Vec<Object>,
     /// The Application that it is.
     pub deployment: Option<Box<Deployment>>,
-    /// Whether it is all that there is of an application, as an overlay is; a chart may be given the rest by others.
+    /// True if the target is a complete application, as an overlay is. A chart may depend on objects from elsewhere.
     pub is_complete: bool,
     /// Names of Secrets whose values come out different each time, and so are in no file.
     pub generated_secrets: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Deployment {
 /// The options of the linter.
 #[derive(Debug)]
 pub struct Options {
-    /// The version of Kubernetes where the cluster has none; the newest that is known where there is none either.
+    /// The Kubernetes version for clusters without one; defaults to the newest known.
     pub kube_version: Option<String>,
     /// API versions that clusters have, as `GROUP/VERSION` or `GROUP/VERSION/KIND`.
     pub api_versions: Vec<String>,
@@ -67,7 +67,7 @@ impl Options {
 }
 
 impl Target {
-    /// The cluster that its objects go to; what is no Application goes to one that nobody has named.
+    /// Returns the destination cluster; empty for a target that is not an Application.
     pub(crate) fn cluster(&self) -> &str {
         match &self.deployment {
             Some(deployment) if deployment.cluster.server.is_empty() => &deployment.cluster.name,

@@ -17,7 +17,7 @@ use findings::Finding;
 pub use input::{Deployment, Manifests, Options, Target};
 pub use rules::{Check, RULES, find};
 
-/// Returns what is wrong in a set, target by target and rule by rule.
+/// Returns the findings for a set of manifests, sorted by target and rule.
 #[must_use]
 pub fn lint(set: &Manifests, is_enabled: impl Fn(&Check) -> bool) -> Vec<Finding> {
     let index = index::Index::of(set);

@@ -1,6 +1,6 @@
 //! Pods in the objects that make them.
 //!
-//! In: an object. Out: its pod's specification, and the containers in it. Tests of Helm are none: no sync runs them.
+//! Input: an object. Output: the spec of its pods, and their containers. Helm tests are skipped: no sync runs them.
 
 use argocd::objects::Object;
 use yamltree::Node;

@@ -61,7 +61,7 @@ impl<'s> Suppressions<'s> {
         found
     }
 
-    /// Whether a finding is suppressed; what does it is used then.
+    /// Returns true if a finding is suppressed, and marks the suppression as used.
     pub(crate) fn cover(&mut self, check: &Check, draft: &FindingBuilder<'_>) -> bool {
         let of_object = draft.object.and_then(|object| self.by_object.get(&std::ptr::from_ref(object)));
         let of_line = draft.location.as_ref().and_then(|place| {
@@ -150,7 +150,7 @@ impl<'s> Suppressions<'s> {
     }
 }
 
-/// The first line from one on that is no comment.
+/// Returns the first line at or after a line that is not a comment.
 fn next_content(lines: &[&str], from: usize) -> Option<usize> {
     (from..lines.len()).find(|at| !lines[*at].trim_start().starts_with('#'))
 }

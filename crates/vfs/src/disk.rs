@@ -1,7 +1,7 @@
 //! The disk behind [`Files`]: real paths, bounded reads, names for hints.
 //!
 //! In: paths, absolute or relative to the working directory. Out: what is there, asked of the system once for each
-//! path in a run. It refuses what is neither a file nor a folder (a device would never end, a pipe would hang).
+//! path in a run. It rejects devices and pipes, which have no end or block.
 
 use std::collections::HashMap;
 use std::fs::{self, File, FileType};
@@ -40,7 +40,7 @@ impl Disk {
     }
 
     fn seen_from(working_directory: PathBuf) -> Self {
-        // The system hands out the working directory's real path, so its parts need no second look.
+        // The system returns the real path of the working directory, so its parts need no further checks.
         let known = working_directory
             .ancestors()
             .filter(|ancestor| ancestor.is_absolute())
@@ -49,7 +49,7 @@ impl Disk {
         Self { working_directory, resolved: RwLock::new(known) }
     }
 
-    /// The folder that relative paths start from.
+    /// Returns the directory that relative paths start from.
     #[must_use]
     pub fn working_directory(&self) -> &Path {
         &self.working_directory
@@ -67,7 +67,7 @@ impl Disk {
         resolved
     }
 
-    /// One system call where the last part of the path is no symbolic link, the folder above it being known.
+    /// Takes one system call if the last part of the path is not a link and its parent is known.
     fn inspect(&self, path: &Path) -> Resolved {
         let Some(parent) = path.parent() else {
             return if path.has_root() {
@@ -192,7 +192,7 @@ fn too_large() -> io::Error {
     )
 }
 
-/// The way from a folder to a path, both absolute.
+/// Returns the relative path from a directory to a path, both absolute.
 fn relative_to(folder: &Path, path: &Path) -> PathBuf {
     let shared = folder.components().zip(path.components()).take_while(|(left, right)| left == right).count();
     let up = folder.components().skip(shared).map(|_| Component::ParentDir);
@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder with `app/a.yaml`, and the disk as seen from it.
+    /// Returns a directory with `app/a.yaml`, and a disk whose working directory it is.
     fn repository() -> (tempfile::TempDir, PathBuf, Disk) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -240,7 +240,7 @@ mod tests {
         symlink("loop", root.join("loop")).unwrap();
         let file = (root.join("app/a.yaml"), FileKind::File);
         assert_eq!(disk.resolve(Path::new("link/b.yaml")).unwrap(), file);
-        // The system's reading: the folder above what the link points to.
+        // As the system resolves it: the parent of the link's target.
         assert_eq!(disk.resolve(Path::new("link/..")).unwrap(), (root.clone(), FileKind::Directory));
         assert_eq!(
             disk.resolve(Path::new("loop")).unwrap_err().kind(),
@@ -273,7 +273,7 @@ mod tests {
         let large = File::create(root.join("large")).unwrap();
         large.set_len(MAX_FILE_SIZE + 1).unwrap();
         assert_eq!(disk.read(&root.join("large")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
-        // Its size is said to be zero, as for everything in /proc, and it has no end.
+        // Like all files in /proc it reports size zero, and it has no end.
         assert_eq!(disk.read(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 

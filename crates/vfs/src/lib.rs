@@ -1,8 +1,21 @@
-//! Read access to files: the seam between the engines and a disk, a git tree, or memory.
+//! Read access to files, the seam between the engines and a file system: a disk, a git tree, or memory.
 //!
-//! [`Files`] is what engines ask. [`Disk`] answers for this machine; [`Mounted`] shows a [`Tree`] (such as a [`MemoryTree`],
-//! or the files of a commit) at a folder, with other files around it. Paths mean the same everywhere: symbolic links are
-//! followed, `..` is the folder above what a link leads to, and nothing is read twice that was asked for once.
+//! Engines read through [`Files`]. [`Disk`] reads the file system of this machine; [`Mounted`] mounts a [`Tree`] (a
+//! [`MemoryTree`], or the files of a commit) at a directory of other files; [`Recorder`] records what was read. All of them
+//! resolve paths as Linux does: symbolic links are followed, and `..` after a link is the parent of the link's target.
+//! Rejects devices and pipes, files over [`MAX_FILE_SIZE`], directories over [`MAX_DIRECTORY_ENTRIES`], and cycles of links.
+//!
+//! ```
+//! use std::path::Path;
+//! use vfs::{Files, MemoryTree, Recorder};
+//!
+//! let tree: MemoryTree = [("app/kustomization.yaml", "resources: [web.yaml]".as_bytes())].into_iter().collect();
+//! let recorder = Recorder::new(&tree);
+//! let (path, _) = recorder.resolve(Path::new("/app/./kustomization.yaml"))?;
+//! assert_eq!(&*recorder.read(&path)?, b"resources: [web.yaml]");
+//! assert!(recorder.into_read_set().is_affected_by(Path::new("/app/kustomization.yaml")));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod disk;
 mod memory;
@@ -19,40 +32,40 @@ pub use memory::MemoryTree;
 pub use mounted::{EmptyFiles, Mounted};
 pub use recorder::{ReadSet, Recorder};
 
-/// No file of a config repo is larger; etcd takes objects of 1.5 MiB, and a bundle of CRDs stays below 20.
+/// The maximum size of a file. etcd accepts objects of 1.5 MiB, and a bundle of CRDs stays below 20 MiB.
 pub const MAX_FILE_SIZE: u64 = 256 << 20;
 
-/// No folder of a config repo has more entries.
+/// The maximum number of entries of a directory.
 pub const MAX_DIRECTORY_ENTRIES: usize = 100_000;
 
-/// Files and directories by their paths.
+/// Read access to files and directories by path.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// The real path behind a path, symbolic links resolved, and what it is.
+    /// Resolves symbolic links, `.` and `..`, and returns the real path and its kind.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] where there is nothing, [`io::ErrorKind::NotADirectory`] where a part of the path
-    /// is a file, [`io::ErrorKind::Unsupported`] for what is neither a file nor a folder.
+    /// [`io::ErrorKind::NotFound`] if the path does not exist, [`io::ErrorKind::NotADirectory`] if a part of it is a file,
+    /// [`io::ErrorKind::Unsupported`] if it is neither a file nor a directory.
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)>;
 
-    /// The content of a file at a real path.
+    /// Returns the content of a file, given its real path.
     ///
     /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_SIZE`].
+    /// The error of the read; [`io::ErrorKind::FileTooLarge`] above [`MAX_FILE_SIZE`].
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
 
-    /// The names in a folder, in byte order. One that is no UTF-8 has a replacement character for what is none, so that
-    /// who asks for the file is told that there is no such one.
+    /// Returns the names in a directory, in byte order. Bytes of a name that are not UTF-8 become replacement characters,
+    /// so that opening the file fails as not found.
     ///
     /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_DIRECTORY_ENTRIES`].
+    /// The error of the read; [`io::ErrorKind::FileTooLarge`] above [`MAX_DIRECTORY_ENTRIES`].
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 
-    /// A path as the user would name it.
+    /// Returns a path as the user would write it.
     fn display(&self, path: &Path) -> String {
         path.display().to_string()
     }
 
-    /// Hears what a cache consulted before, on behalf of who asks it now.
+    /// Records paths that were read earlier and whose results now come from a cache.
     fn record_reads(&self, set: &ReadSet) {
         let _ = set;
     }
@@ -63,33 +76,33 @@ pub trait Files: fmt::Debug + Send + Sync {
 pub enum FileKind {
     /// A regular file.
     File,
-    /// A folder.
+    /// A directory.
     Directory,
 }
 
-/// Files below a root that symbolic links have not been followed in: a git tree, an archive in memory.
+/// Files below a root, with symbolic links not followed: a git tree, an archive in memory.
 pub trait Tree: fmt::Debug + Send + Sync {
-    /// What is at a path from the root, whose directories are real ones; the empty path is the root.
+    /// Returns the entry at a path from the root, whose directories are real ones; the empty path is the root.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] where there is nothing, and what reading gives.
+    /// [`io::ErrorKind::NotFound`] if the path does not exist, or the error of the read.
     fn entry(&self, path: &Path) -> io::Result<Entry>;
 
-    /// The content of a file.
+    /// Returns the content of a file.
     ///
     /// # Errors
-    /// What reading gives; [`io::ErrorKind::FileTooLarge`] beyond [`MAX_FILE_SIZE`].
+    /// The error of the read; [`io::ErrorKind::FileTooLarge`] above [`MAX_FILE_SIZE`].
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>>;
 
-    /// The names in a folder, in byte order.
+    /// Returns the names in a directory, in byte order.
     ///
     /// # Errors
     /// If reading fails.
     fn list(&self, path: &Path) -> io::Result<Vec<String>>;
 }
 
-/// A path without `.` and with `..` taken back by name, before links are followed, as Go's `filepath.Clean` has it; empty
-/// for what is nothing but `.`.
+/// Removes `.` and resolves `..` by name, without following links, as Go's `filepath.Clean` does. Returns an empty path for
+/// `.`.
 #[must_use]
 pub fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
@@ -111,9 +124,9 @@ pub fn clean(path: &Path) -> PathBuf {
 pub enum Entry {
     /// A regular file.
     File,
-    /// A folder.
+    /// A directory.
     Directory,
-    /// A symbolic link, and where it points to.
+    /// A symbolic link, with its target.
     Link(PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! A tree of files in memory: for what came in an archive, for tests, for fuzzing.
+//! A tree of files in memory, for unpacked archives, tests and fuzzing.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,7 +20,7 @@ enum Node {
 }
 
 impl MemoryTree {
-    /// An empty folder.
+    /// Creates an empty tree.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -35,7 +35,7 @@ impl MemoryTree {
         self.add(path, Node::File(content))
     }
 
-    /// Adds a folder, unless it is there.
+    /// Adds a directory, unless it exists.
     ///
     /// # Errors
     /// As [`Self::add_file`].
@@ -75,12 +75,12 @@ impl MemoryTree {
         if path.as_os_str().is_empty() || !is_from_root {
             return Err(io::ErrorKind::InvalidFilename.into());
         }
-        for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
-            match self.0.get(folder) {
+        for parent in path.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty()) {
+            match self.0.get(parent) {
                 // Its own directories were added with it.
                 Some(Node::Directory) => break,
                 Some(_) => return Err(io::ErrorKind::NotADirectory.into()),
-                None => drop(self.0.insert(folder.to_owned(), Node::Directory)),
+                None => drop(self.0.insert(parent.to_owned(), Node::Directory)),
             }
         }
         if matches!(self.0.get(path), Some(Node::Directory)) && self.first_below(path).is_some() {
@@ -90,11 +90,11 @@ impl MemoryTree {
         Ok(())
     }
 
-    /// The first path below a folder.
-    fn first_below(&self, folder: &Path) -> Option<&PathBuf> {
-        // Paths are in the order of their parts, so that what is below a folder follows it.
-        let below = (Bound::Excluded(folder.to_owned()), Bound::Unbounded);
-        self.0.range(below).map(|(path, _)| path).next().filter(|path| path.starts_with(folder))
+    /// Returns the first path below a directory.
+    fn first_below(&self, directory: &Path) -> Option<&PathBuf> {
+        // Paths are sorted part by part, so the entries of a directory follow it.
+        let below = (Bound::Excluded(directory.to_owned()), Bound::Unbounded);
+        self.0.range(below).map(|(path, _)| path).next().filter(|path| path.starts_with(directory))
     }
 }
 
@@ -102,7 +102,7 @@ impl<P: AsRef<Path>, B: Into<Arc<[u8]>>> FromIterator<(P, B)> for MemoryTree {
     /// Paths are taken from the root, whether they begin with `/` or not.
     ///
     /// # Panics
-    /// If a path leads up, or one is a file and a folder.
+    /// If a path leads out of the root, or is both a file and a directory.
     fn from_iter<I: IntoIterator<Item = (P, B)>>(files: I) -> Self {
         let mut tree = Self::new();
         for (path, content) in files {
@@ -146,7 +146,7 @@ impl Tree for MemoryTree {
     }
 }
 
-/// The tree as all files that there are, its root being `/`.
+/// Reads the tree with `/` as its root.
 impl Files for MemoryTree {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
         Mounted::new("/", self, EmptyFiles).resolve(&Path::new("/").join(path))
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_come_with_their_files() {
+    fn adding_a_file_adds_its_directories() {
         let tree = tree(&[("app/base/a.yaml", "a"), ("app-b/c.yaml", "c"), ("app.yaml", "d")]);
         assert_eq!(tree.entry(Path::new("app/base")).unwrap(), Entry::Directory);
         assert_eq!(Tree::list(&tree, Path::new("")).unwrap(), ["app", "app-b", "app.yaml"]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_or_through_a_file_is_refused() {
+    fn paths_out_of_the_root_or_through_a_file_are_rejected() {
         let mut tree = tree(&[("a", "")]);
         let mut add = |path: &str| tree.add_file(Path::new(path), Arc::from([])).unwrap_err().kind();
         assert_eq!(add("../b"), io::ErrorKind::InvalidFilename);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_files_is_not_replaced() {
+    fn a_directory_with_files_is_not_replaced() {
         let mut tree = tree(&[("a/b", "")]);
         let error = tree.add_link(Path::new("a"), PathBuf::from("/etc")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::IsADirectory);

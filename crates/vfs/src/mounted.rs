@@ -1,7 +1,7 @@
-//! A tree shown at a folder, and other files around it.
+//! A tree mounted at a directory of other files.
 //!
-//! In: an absolute path. Out: what is there, links followed within the tree, out of it and into it. Refused: links that
-//! lead round in a circle.
+//! Input: an absolute path. Output: its file or directory, with links followed within the tree, out of it and into it.
+//! Rejects cycles of links.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use crate::{Entry, FileKind, Files, ReadSet, Tree};
 
-/// As many links in one path as Linux follows (`MAXSYMLINKS`).
+/// The maximum number of links in one path, as in Linux (`MAXSYMLINKS`).
 const MAX_LINKS: usize = 40;
 
-/// A [`Tree`] at a folder, which hides what `around` has there.
+/// A [`Tree`] mounted at a directory; it hides that directory of `around`.
 #[derive(Clone, Debug)]
 pub struct Mounted<T, F> {
     at: PathBuf,
@@ -20,23 +20,23 @@ pub struct Mounted<T, F> {
     around: F,
 }
 
-/// No files at all.
+/// A file system without files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmptyFiles;
 
 impl<T: Tree, F: Files> Mounted<T, F> {
-    /// Shows a tree at an absolute real path.
+    /// Mounts a tree at an absolute real path.
     #[must_use]
     pub fn new(at: impl Into<PathBuf>, tree: T, around: F) -> Self {
         Self { at: at.into(), tree, around }
     }
 
-    /// The path below the tree's root, where it is one.
+    /// Returns the path relative to the tree's root, if it is inside.
     fn within<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.strip_prefix(&self.at).ok()
     }
 
-    /// Goes down the tree part by part, beginning at a real folder of it.
+    /// Resolves a path in the tree part by part, starting at a real directory.
     fn descend(&self, path: &Path, links: usize) -> io::Result<(PathBuf, FileKind)> {
         let mut real = self.at.clone();
         let mut kind = FileKind::Directory;
@@ -74,7 +74,7 @@ impl<T: Tree, F: Files> Mounted<T, F> {
         self.descend(path, links - 1)
     }
 
-    /// Asks the files around, whose own links may lead into the tree.
+    /// Resolves a path outside of the tree, whose links may lead back into it.
     fn outside(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
         let (real, kind) = self.around.resolve(path)?;
         if self.within(&real).is_some() { self.descend(&real, MAX_LINKS / 2) } else { Ok((real, kind)) }
@@ -233,12 +233,12 @@ mod tests {
                 "{path}"
             );
         }
-        let folder = (PathBuf::from("/repo"), FileKind::Directory);
-        assert_eq!(files.resolve(Path::new("/repo/app/..")).unwrap(), folder);
+        let directory = (PathBuf::from("/repo"), FileKind::Directory);
+        assert_eq!(files.resolve(Path::new("/repo/app/..")).unwrap(), directory);
     }
 
     #[test]
-    fn what_is_not_there_is_said_so() {
+    fn missing_paths_have_the_error_kind_of_the_system() {
         let files = mounted();
         let kind = |path: &str| files.resolve(Path::new(path)).unwrap_err().kind();
         assert_eq!(kind("/repo/none"), io::ErrorKind::NotFound);

@@ -1,7 +1,7 @@
-//! Takes note of what is consulted: what a result depends on.
+//! Records which files and directories a result depends on.
 //!
-//! In: what an engine asks. Out: the same answers, and a [`ReadSet`]. What an engine has from a cache of its own it tells
-//! by [`Files::record_reads`].
+//! Input: the reads of an engine. Output: their results, and a [`ReadSet`]. An engine reports reads that a cache of its own
+//! answered with [`Files::record_reads`].
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,34 +10,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{FileKind, Files, clean};
 
-/// Files that are asked of others, with a note of each question.
+/// [`Files`] that records all reads.
 #[derive(Debug)]
 pub struct Recorder<'f> {
     files: &'f dyn Files,
     seen: Mutex<ReadSet>,
 }
 
-/// The recorded reads. A result is valid as long as all of them are unchanged.
+/// The files and directories that a result depends on: while they are unchanged, so is the result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadSet {
-    /// Files, by the paths that were asked for and by those that links lead to.
+    /// Files, by requested path and by real path.
     pub files: BTreeSet<PathBuf>,
-    /// Folders that had to be there.
+    /// Directories that had to exist.
     pub directories: BTreeSet<PathBuf>,
-    /// Folders whose names were listed.
+    /// Directories that were listed.
     pub listed: BTreeSet<PathBuf>,
     /// Paths without a readable file.
     pub missing: BTreeSet<PathBuf>,
 }
 
 impl<'f> Recorder<'f> {
-    /// Takes note of what is asked of these files.
+    /// Records all reads of these files.
     #[must_use]
     pub fn new(files: &'f dyn Files) -> Self {
         Self { files, seen: Mutex::default() }
     }
 
-    /// Returns what was consulted so far.
+    /// Returns the reads so far.
     #[must_use]
     pub fn into_read_set(self) -> ReadSet {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -49,7 +49,7 @@ impl<'f> Recorder<'f> {
 }
 
 impl ReadSet {
-    /// Adds what another result was made of.
+    /// Adds the reads of another set.
     pub fn extend(&mut self, other: &Self) {
         let add = |to: &mut BTreeSet<PathBuf>, from: &BTreeSet<PathBuf>| to.extend(from.iter().cloned());
         add(&mut self.files, &other.files);
@@ -58,25 +58,26 @@ impl ReadSet {
         add(&mut self.missing, &other.missing);
     }
 
-    /// Returns true if a file, folder or link that was added, changed or removed is among what was consulted.
+    /// Returns true if a result based on these reads may change when the file, directory or link at this path is added,
+    /// changed or removed.
     #[must_use]
     pub fn is_affected_by(&self, changed: &Path) -> bool {
         let holds = |set: &BTreeSet<PathBuf>| {
-            // Something below it is asked for through it: it may have become a link, or have been one.
+            // Paths below it count too: it may have become a link, or have been one.
             set.range(changed.to_owned()..).next().is_some_and(|path| path.starts_with(changed))
         };
         holds(&self.files)
             || holds(&self.directories)
             || holds(&self.missing)
-            || changed.ancestors().skip(1).any(|folder| self.missing.contains(folder))
-            || changed.parent().is_some_and(|folder| self.listed.contains(folder))
+            || changed.ancestors().skip(1).any(|parent| self.missing.contains(parent))
+            || changed.parent().is_some_and(|parent| self.listed.contains(parent))
     }
 }
 
 impl Files for Recorder<'_> {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
         let resolved = self.files.resolve(path);
-        // A change cannot be named by `..`; what that means behind a link is noted by the real path too.
+        // Changed paths have no `..`; the real path covers `..` behind a link.
         let asked = clean(path);
         self.note(|seen| match &resolved {
             Err(_) => seen.missing.insert(asked),
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_question_is_noted_with_its_answer() {
+    fn each_read_is_recorded_with_its_result() {
         let mut tree: MemoryTree =
             [("app/a.yaml", b"a" as &[u8]), ("base/b.yaml", b"b")].into_iter().collect();
         tree.add_link(Path::new("link"), PathBuf::from("base")).unwrap();
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_touches_what_depends_on_it() {
+    fn a_change_affects_the_results_that_depend_on_it() {
         let set = ReadSet {
             files: paths(&["/base/b.yaml", "/link/b.yaml"]),
             directories: paths(&["/app"]),

@@ -1,8 +1,24 @@
-//! Reads typed values from YAML, strictly, with the place of every fault.
+//! Deserializes YAML with serde, strictly, with the location of every error.
 //!
-//! In: a document's text. Out: a value of a type that serde fills. Refused: fields that the type does not have, keys
-//! that are there twice, several documents, and all that the type refuses. What a type wants as text is taken as it is
-//! written, so that `constraint: 1.20` is not 1.2.
+//! Input: a YAML text. Output: a value of any type that serde can deserialize. Rejects unknown fields, duplicate keys,
+//! several documents, and what the type rejects. A string field gets a scalar as it is written, so that `constraint: 1.20`
+//! is not 1.2.
+//!
+//! ```
+//! use yamlserde::{Spanned, YamlFile};
+//!
+//! #[derive(serde::Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Config {
+//!     version: Spanned<String>,
+//! }
+//!
+//! let config: Config = YamlFile::new("config.yaml", "version: 1.20\n").read()?;
+//! assert_eq!((config.version.value.as_str(), config.version.start), ("1.20", 9));
+//! let error = YamlFile::new("config.yaml", "versoin: 1.20\n").read::<Config>().err().expect("an error");
+//! assert!(error.message().contains("versoin"));
+//! # Ok::<(), diagnostic::Error>(())
+//! ```
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -28,7 +44,7 @@ pub struct Spanned<T> {
     pub start: u32,
 }
 
-/// How [`Spanned`] asks for a place: no type of ours is called so.
+/// The struct name by which [`Spanned`] asks the deserializer for an offset.
 const SPANNED: &str = "$yamlserde::Spanned";
 const START: &str = "$start";
 const VALUE: &str = "$value";
@@ -69,7 +85,7 @@ impl YamlFile {
     /// Reads the only document of the text.
     ///
     /// # Errors
-    /// If it is no YAML, or no such value.
+    /// If the text is not YAML, or does not fit the type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
         let mut documents = self.documents()?.into_iter();
         let start = Span { source: self.id, start: 0, end: 0 };
@@ -83,7 +99,7 @@ impl YamlFile {
     /// The roots of all documents of the text.
     ///
     /// # Errors
-    /// If it is no YAML.
+    /// If the text is not YAML.
     pub fn documents(&self) -> Result<Vec<Node>, Error> {
         let options = ParseOptions { duplicate_keys: DuplicateKeys::Refuse, ..ParseOptions::default() };
         let refuse = |error: &yamltree::Error| self.error(error.message(), error.span());
@@ -100,7 +116,7 @@ impl YamlFile {
     /// Reads a part of the text.
     ///
     /// # Errors
-    /// If it is no such value.
+    /// If the node does not fit the type.
     pub fn read_node<T: DeserializeOwned>(&self, node: &Node) -> Result<T, Error> {
         T::deserialize(Reader(node))
             .map_err(|fault| self.error(fault.message, fault.span.unwrap_or(node.span)))
@@ -241,7 +257,7 @@ impl Deserializer<'static> for Reader<'_> {
     }
 }
 
-/// One of several: a word alone, or the only key of a mapping with its value.
+/// An enum variant: a plain string, or the only key of a mapping with its value.
 struct Choice<'n> {
     name: Reader<'n>,
     value: Option<Reader<'n>>,
@@ -256,7 +272,7 @@ impl<'n> EnumAccess<'static> for Choice<'n> {
     }
 }
 
-/// The value of a word.
+/// The value of a variant.
 struct Given<'n>(Option<Reader<'n>>);
 
 impl VariantAccess<'static> for Given<'_> {

@@ -94,7 +94,7 @@ const PLACEHOLDERS: &[&str] = &[
 /// Parts that only confidential values contain.
 const SIGNS: &[&str] = &["PRIVATE KEY-----", "ghp_", "github_pat_", "glpat-", "xoxb-", "AKIA"];
 
-/// A value that is this long is no longer looked through for placeholders: it is a file.
+/// The length above which a value counts as a file and is not searched for placeholders.
 const MAX_PLACEHOLDER: usize = 256;
 
 fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
@@ -125,7 +125,7 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     }
 }
 
-/// A value that stands in the manifest.
+/// A value in the manifest.
 struct Literal<'o> {
     part: &'static str,
     key: &'o str,
@@ -152,7 +152,7 @@ fn literal(node: &Node) -> Vec<Literal<'_>> {
     found
 }
 
-/// The text of a value in `data`; what is no base64 is none, and no text is not empty.
+/// Returns the decoded value of a `data` entry; `None` for a placeholder or if it is not base64.
 fn decoded(text: &str) -> Option<String> {
     if is_placeholder(text) {
         return None;
@@ -189,7 +189,7 @@ fn is_confidential(key: &str, text: &str) -> bool {
         || has_password(text)
 }
 
-/// A key without what stands between its words.
+/// Returns a key without the separators between its words.
 fn plain(key: &str) -> String {
     key.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect()
 }

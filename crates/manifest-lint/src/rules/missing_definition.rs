@@ -89,7 +89,7 @@ fn skips_dry_run(target: &Target, object: &Object) -> bool {
         || options.into_iter().any(|option| option == SKIPPED)
 }
 
-/// Returns where Argo CD applies something, its own kinds are there.
+/// Returns true for Argo CD's own kinds, which exist wherever Argo CD runs.
 fn is_of_argocd(object: &Object) -> bool {
     object.group() == "argoproj.io"
         && ["Application", "ApplicationSet", "AppProject"].contains(&object.kind())

@@ -83,7 +83,7 @@ fn is_there(index: &Index<'_>, target: &Target, object: &Object, kind: &'static 
         || matches!(kind, SECRET | CONFIG_MAP) && index.mentions(cluster, kind, name)
 }
 
-/// Returns what an object's pod needs to start.
+/// Returns the references that an object's pod needs to start.
 fn of_pod(object: &Object) -> Vec<Reference<'_>> {
     let Some((spec, path)) = pods::spec(object) else { return Vec::new() };
     let mut found = Vec::new();
@@ -160,7 +160,7 @@ fn of_ingress(object: &Object) -> Vec<Reference<'_>> {
 
 fn of_backend<'o>(found: &mut Vec<Reference<'o>>, backend: Option<&'o Node>, path: &str) {
     let Some(backend) = backend else { return };
-    // For the load balancers of AWS such a backend is no Service but an annotation.
+    // AWS load balancers use such a backend name for an annotation, not for a Service.
     let port = backend.lookup(&["service", "port", "name"]).or_else(|| backend.get("servicePort"));
     if port.and_then(Node::text) == Some("use-annotation") {
         return;

@@ -1,7 +1,7 @@
-//! The rules, each in its file.
+//! The rules, one per file.
 //!
-//! A rule is given what is known of a set and adds what it finds. Which severity a finding has, is the rule's to say:
-//! an error will not work, a warning is surely not meant, a note may be right.
+//! A rule reads the index and adds findings. It also sets the severity: an error will not work, a warning is almost
+//! certainly unintended, a note may be right.
 
 mod argocd_namespace;
 mod cascading_applications;
@@ -27,7 +27,7 @@ use crate::index::Index;
 pub struct Check {
     /// Its code, its name and what it is about.
     pub rule: &'static Rule,
-    /// How to fix a finding.
+    /// The hint of a finding, unless the rule gives a better one.
     pub fix: &'static str,
     /// Finds it.
     pub(crate) run: for<'s> fn(&Index<'s>, &mut Vec<FindingBuilder<'s>>),

@@ -35,7 +35,7 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     }
 }
 
-/// Returns what is wrong with the tag of an image.
+/// Returns the problem with the tag of an image.
 fn fault(image: &str) -> Option<&'static str> {
     // Istio puts its proxy in the place of `auto`.
     if image.is_empty() || image == "auto" || image.contains('@') || image.contains(['$', '{', '<', ' ']) {

@@ -64,7 +64,7 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     }
 }
 
-/// Returns what an object scales.
+/// Returns the workload that an autoscaler scales.
 fn scaled_by(object: &Object) -> Option<Scaled<'_>> {
     let (path, api_version, kind) = match (object.group(), object.kind()) {
         ("autoscaling", "HorizontalPodAutoscaler") => ("scaleTargetRef", "", ""),
