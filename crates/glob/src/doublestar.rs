@@ -19,7 +19,7 @@ pub fn name_pattern(part: &str) -> Result<Regex, String> {
     Regex::new(&expression(part).ok_or_else(invalid)?).map_err(|_| invalid())
 }
 
-/// The pattern of a name as a regular expression; `None` where brackets have no end.
+/// Returns the pattern of a name as a regular expression; `None` if a class is not closed.
 fn expression(part: &str) -> Option<String> {
     let mut expression = r"(?s)\A".to_owned();
     let mut rest = part.chars();

@@ -15,10 +15,10 @@ use goregex::{Regex, quote_meta};
 pub struct Glob(Arc<Regex>);
 
 impl Glob {
-    /// Reads a pattern. `*` and `?` stand for no character of `separators`.
+    /// Parses a pattern. `*` and `?` do not match characters of `separators`.
     ///
     /// # Errors
-    /// If the pattern is none.
+    /// If the pattern is malformed.
     pub fn new(pattern: &str, separators: &str) -> Result<Self> {
         let refuse = |why: &str| Error::invalid(format!("invalid pattern `{pattern}`: {why}"));
         let expression = Translation::of(pattern, separators).map_err(refuse)?;
@@ -39,7 +39,7 @@ struct Translation<'p> {
     expression: String,
     /// Number of braces are open.
     open: usize,
-    /// One character that is no separator.
+    /// The expression for one character that is not a separator.
     one: String,
 }
 
@@ -138,7 +138,7 @@ impl<'p> Translation<'p> {
     }
 }
 
-/// A character as it stands in brackets of a regular expression.
+/// Escapes a character for a class of a regular expression.
 pub(crate) fn class_escape(character: char) -> String {
     if matches!(character, '\\' | ']' | '[' | '^' | '-' | '&' | '~') {
         format!("\\{character}")

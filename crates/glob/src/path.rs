@@ -151,7 +151,7 @@ fn class_character(pattern: &[char]) -> Result<(char, &[char]), BadPattern> {
     if rest.is_empty() { Err(BadPattern) } else { Ok((*c, rest)) }
 }
 
-/// Refuses faults in a part of a pattern that no text reached.
+/// Checks the rest of a pattern that matching did not reach.
 fn check(pattern: &[char]) -> Result<(), BadPattern> {
     let mut rest = pattern;
     while !rest.is_empty() {

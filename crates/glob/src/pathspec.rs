@@ -83,7 +83,7 @@ impl Pathspec {
     #[must_use]
     pub fn leads_into(&self, folder: &str) -> bool {
         let fixed = self.fixed();
-        // A path without wildcards is a folder, if something is below it.
+        // A path without wildcards may be a directory.
         let end = if fixed.len() == self.path.len() && !fixed.is_empty() { "/" } else { "" };
         let fixed = fixed.trim_end_matches('/').bytes().chain(end.bytes());
         folder.bytes().chain([b'/']).zip(fixed).all(|(ours, theirs)| ours == theirs)
@@ -115,7 +115,7 @@ impl Pathspec {
         if spec.is_empty() {
             return true;
         }
-        // The path itself, or a folder above it.
+        // The path itself, or a directory above it.
         if let Some(rest) = path.strip_prefix(spec.as_slice())
             && (rest.is_empty() || rest[0] == b'/' || spec.ends_with(b"/"))
         {

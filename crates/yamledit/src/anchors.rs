@@ -47,7 +47,7 @@ impl<'f> Anchors<'f> {
         }
     }
 
-    /// The node that an alias stands for, and any other node itself. `None` for an alias inside of what it stands for.
+    /// Returns the target of an alias, and any other node itself; `None` for an alias inside of its own target.
     #[must_use]
     pub fn resolve(&self, node: &'f Node) -> Option<&'f Node> {
         let Kind::Alias(name) = &node.kind else { return Some(node) };
@@ -102,8 +102,9 @@ pub(crate) fn own<'f>(mapping: &'f Node, key: &str) -> Result<Option<&'f Entry>>
     let mut found = entries.iter().filter(|entry| entry.key.text() == Some(key));
     let first = found.next();
     match found.next() {
-        Some(again) => Err(refused(format!("the key `{key}` is there twice"), again.key.span)
-            .hint("remove the one that is not meant")),
+        Some(again) => {
+            Err(refused(format!("duplicate key `{key}`"), again.key.span).hint("remove one of the two"))
+        }
         None => Ok(first),
     }
 }

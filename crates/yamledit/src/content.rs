@@ -12,7 +12,7 @@ pub enum Content {
     String(String),
     /// `true` or `false`.
     Bool(bool),
-    /// A scalar that is no string, as it is written: a number, `null`.
+    /// A scalar of another type, as it is written: a number, `null`.
     Plain(String),
     /// Keys with their values.
     Mapping(Vec<(String, Content)>),
@@ -113,7 +113,7 @@ impl Layout<'_> {
         }
     }
 
-    /// What stands behind a colon or a dash; a text of several lines goes below it, to a column.
+    /// Writes the value after a colon or a dash; a string of several lines goes below, at a column.
     fn scalar(self, out: &mut String, value: &Content, column: usize) {
         let Content::String(text) = value else { return flow(out, value, false) };
         let Some(header) = block_header(text) else { return flow(out, value, false) };
@@ -124,7 +124,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A collection in the place of another one in block style, whose first key or dash is at a column.
+    /// Writes a collection in block style whose first key or dash is at a column.
     pub(crate) fn collection(self, out: &mut String, value: &Content, column: usize) {
         match value {
             Content::Mapping(entries) if !entries.is_empty() => self.mapping(out, entries, column),
@@ -170,7 +170,7 @@ pub(crate) fn flow(out: &mut String, value: &Content, as_json: bool) {
     match value {
         Content::String(text) => {
             let style = if as_json { Style::DoubleQuoted } else { Style::Plain };
-            // What may stand within brackets may stand without.
+            // Text that is valid within brackets is valid outside too.
             out.push_str(&string(text, style, true));
         }
         Content::Bool(value) => out.push_str(if *value { "true" } else { "false" }),

@@ -25,7 +25,7 @@ pub struct Edits<'f> {
     list_indent: OnceCell<usize>,
 }
 
-/// Bytes in the place of others.
+/// A byte range with its replacement.
 #[derive(Debug)]
 struct Splice {
     range: Range<usize>,
@@ -41,17 +41,17 @@ impl<'f> Edits<'f> {
         Self { file, splices: Vec::new(), plan: Plan::default(), list_indent: OnceCell::new() }
     }
 
-    /// Returns true if nothing is to change.
+    /// Returns true if there are no edits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.splices.is_empty()
     }
 
-    /// Makes a scalar this string, in the quotes that it has. Says whether anything is to change: not if the scalar is
-    /// the string already. A null is a scalar, also where nothing is written.
+    /// Sets a scalar to a string and keeps its quotes. Returns false if the scalar already is this string. A null is a
+    /// scalar too, even an empty one.
     ///
     /// # Errors
-    /// If the node is no scalar, or an alias or a block scalar, or has a tag that makes it no string.
+    /// If the node is not a scalar, is an alias or a block scalar, or has a tag of another type than string.
     pub fn set(&mut self, node: &'f Node, text: &str) -> Result<bool> {
         check_editable(node)?;
         if node.text() == Some(text) && is_string(node) {
@@ -68,7 +68,7 @@ impl<'f> Edits<'f> {
             written.insert_str(0, if self.is_bare(node) { ": " } else { " " });
         }
         if self.plan.set.insert(place(node.span), text.to_owned()).is_some() {
-            return Err(refused("the value is set twice", node.span));
+            return Err(refused("the value has two edits", node.span));
         }
         self.splice(bytes(node.span), written, false);
         Ok(true)
@@ -84,7 +84,7 @@ impl<'f> Edits<'f> {
     /// Gives an entry of a mapping another key, in the quotes that the key has.
     ///
     /// # Errors
-    /// If the key is no scalar that can be edited.
+    /// If the key is not an editable scalar.
     pub fn rename(&mut self, entry: &'f Entry, key: &str) -> Result<()> {
         check_editable(&entry.key)?;
         let slot =
@@ -139,7 +139,7 @@ impl<'f> Edits<'f> {
     }
 }
 
-/// Refuses what has no text of its own that could be replaced.
+/// Rejects nodes that have no text of their own to replace.
 fn check_editable(node: &Node) -> Result<()> {
     let deny = |message: String| Err(refused(message, node.span));
     match &node.kind {

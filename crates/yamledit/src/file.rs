@@ -17,7 +17,7 @@ impl<'t> File<'t> {
     /// Reads a text. Keys that a mapping has twice are refused only where an edit meets them.
     ///
     /// # Errors
-    /// If any document is no YAML.
+    /// If any document is not valid YAML.
     pub fn parse(text: &'t str, source: SourceId) -> Result<Self> {
         let options = ParseOptions { comments: true, ..ParseOptions::default() };
         Ok(Self { text, documents: yamltree::parse(text, source, &options).map_err(not_yaml)? })
@@ -38,14 +38,14 @@ impl<'t> File<'t> {
     /// The content of the first document, with what aliases and merge keys bring in, as go-yaml's version 2 reads it.
     ///
     /// # Errors
-    /// When an alias stands for what it is in, or all of it would be too large.
+    /// If an alias contains itself, or if the expanded content is too large.
     pub fn content(&self) -> Result<Content> {
         let mut root = self.documents.first().map_or_else(Node::null, |document| document.root.clone());
         root.expand_aliases(Expansion::Decoded(Dialect::V2))?;
         Ok(Content::of(&root))
     }
 
-    /// Returns what the file's aliases stand for.
+    /// Returns the anchors of the file, to resolve aliases by.
     #[must_use]
     pub fn anchors(&self) -> Anchors<'_> {
         Anchors::of(&self.documents)

@@ -6,7 +6,7 @@ use crate::file::File;
 
 const BOM: char = '\u{FEFF}';
 
-/// Returns where the line of a place begins, behind a byte order mark.
+/// Returns the start of the line of a position, after a byte order mark.
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
     match text[..at].rfind(['\n', '\r']) {
         Some(line_break) => line_break + 1,
@@ -15,19 +15,19 @@ pub(crate) fn line_start(text: &str, at: usize) -> usize {
     }
 }
 
-/// Returns where the line of a place ends, before its break.
+/// Returns the end of the line of a position, before its line break.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |len| at + len)
 }
 
-/// The break that stands at a place, or nothing.
+/// Returns the line break at a position, or an empty string.
 pub(crate) fn break_at(text: &str, at: usize) -> &str {
     let rest = &text[at..];
     let len = if rest.starts_with("\r\n") { 2 } else { usize::from(rest.starts_with(['\n', '\r'])) };
     &rest[..len]
 }
 
-/// Returns what ends the line of a place; on a last line without end, what ends the lines of the file.
+/// Returns the line break of the line of a position; for a last line without one, the line break of the file.
 pub(crate) fn line_break(text: &str, at: usize) -> &str {
     let own = break_at(text, line_end(text, at));
     if !own.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn line_break(text: &str, at: usize) -> &str {
     }
 }
 
-/// The blanks before a place, if there is nothing else before it on its line.
+/// Returns the blanks before a position, if its line holds nothing else before it.
 pub(crate) fn own_line(text: &str, at: usize) -> Option<&str> {
     let before = &text[line_start(text, at)..at];
     before.bytes().all(|byte| matches!(byte, b' ' | b'\t')).then_some(before)

@@ -1,7 +1,7 @@
 //! Paths to nodes: `image.tag`, `containers[0].image`, `annotations.example\.com/tag`.
 //!
 //! A dot separates keys, `\.` is a dot in a key, `[0]` is an item of a list; where a list is, so is `.0`. A path goes
-//! only through what stands in its own place: an alias or a merged key on it is refused.
+//! only through nodes that are written there: a path through an alias or a merged key is rejected.
 
 use yamltree::{Kind, Node, Span};
 
@@ -29,7 +29,7 @@ impl Path {
     /// Reads a path.
     ///
     /// # Errors
-    /// If it is empty or has an empty key, or what stands in brackets is no number.
+    /// If it is empty, has an empty key, or has brackets without a number.
     pub fn parse(path: &str) -> Result<Self> {
         let malformed = |why: &str| Error::new(ErrorKind::Denied, format!("the path `{path}` {why}"));
         let mut steps = Vec::new();
@@ -122,7 +122,10 @@ impl File<'_> {
         for document in self.documents() {
             match walk(&document.root, path, &anchors)? {
                 Ok(node) if found.is_some() => {
-                    return Err(refused("two documents of the file have the path", node.span));
+                    return Err(refused(
+                        format!("ambiguous path `{}`: two documents have it", path.text),
+                        node.span,
+                    ));
                 }
                 Ok(node) => found = Some(node),
                 Err(miss) if farthest.as_ref().is_none_or(|far| far.depth < miss.depth) => {
@@ -137,7 +140,7 @@ impl File<'_> {
         })
     }
 
-    /// Returns where a path that [`Self::find`] finds missing would go.
+    /// Returns the deepest existing mapping on a path that does not exist, and the keys missing below it.
     ///
     /// # Errors
     /// As [`Self::find`]; and when a list or a value is in the way, or several documents could have it.
@@ -147,7 +150,9 @@ impl File<'_> {
         let is_empty = |node: &Node| node.span.start == node.span.end;
         for document in self.documents().iter().filter(|document| !is_empty(&document.root)) {
             match walk(&document.root, path, &anchors)? {
-                Ok(node) => return Err(refused("the path is there", node.span)),
+                Ok(node) => {
+                    return Err(refused(format!("the path `{}` already exists", path.text), node.span));
+                }
                 Err(miss) => misses.push(miss),
             }
         }
@@ -165,9 +170,10 @@ impl File<'_> {
             [] => Ok(MissingPath { mapping: None, keys }),
             [Miss { node, .. }] if node.entries().is_some() => Ok(MissingPath { mapping: Some(node), keys }),
             [miss] => Err(miss.error.clone()),
-            [_, miss, ..] => {
-                Err(refused("several documents of the file could have the path", miss.node.span))
-            }
+            [_, miss, ..] => Err(refused(
+                format!("ambiguous path `{}`: several documents could hold it", path.text),
+                miss.node.span,
+            )),
         }
     }
 
@@ -183,26 +189,25 @@ impl File<'_> {
 fn walk<'f>(root: &'f Node, path: &Path, anchors: &Anchors<'f>) -> Result<Result<&'f Node, Miss<'f>>> {
     let mut node = root;
     for (depth, step) in path.steps.iter().enumerate() {
-        let child =
-            match (step, &node.kind) {
-                (_, Kind::Alias(name)) => {
-                    return Err(refused(format!("the path goes through the alias `*{name}`"), node.span)
-                        .hint(format!("name the path of the anchor `&{name}` instead")));
-                }
-                (Step::Key(key), Kind::Mapping(_)) => child_of_mapping(node, key, anchors)?,
-                (Step::Key(key), Kind::Sequence(items)) => match key.parse() {
-                    Ok(index) if key.bytes().all(|byte| byte.is_ascii_digit()) => item(node, items, index),
-                    _ => Err(missing(format!("`{key}` is sought in a list"), node.span)
-                        .hint("use `[0]` for an item")),
-                },
-                (Step::Index(index), Kind::Sequence(items)) => item(node, items, *index),
-                (Step::Key(key), Kind::Scalar(_)) => {
-                    Err(missing(format!("cannot find `{key}`: its parent is not a mapping"), node.span))
-                }
-                (Step::Index(index), _) => {
-                    Err(missing(format!("cannot find `[{index}]`: its parent is not a list"), node.span))
-                }
-            };
+        let child = match (step, &node.kind) {
+            (_, Kind::Alias(name)) => {
+                return Err(refused(format!("the path goes through the alias `*{name}`"), node.span)
+                    .hint(format!("name the path of the anchor `&{name}` instead")));
+            }
+            (Step::Key(key), Kind::Mapping(_)) => child_of_mapping(node, key, anchors)?,
+            (Step::Key(key), Kind::Sequence(items)) => match key.parse() {
+                Ok(index) if key.bytes().all(|byte| byte.is_ascii_digit()) => item(node, items, index),
+                _ => Err(missing(format!("cannot find `{key}`: its parent is a list"), node.span)
+                    .hint("use `[0]` for an item")),
+            },
+            (Step::Index(index), Kind::Sequence(items)) => item(node, items, *index),
+            (Step::Key(key), Kind::Scalar(_)) => {
+                Err(missing(format!("cannot find `{key}`: its parent is not a mapping"), node.span))
+            }
+            (Step::Index(index), _) => {
+                Err(missing(format!("cannot find `[{index}]`: its parent is not a list"), node.span))
+            }
+        };
         match child {
             Ok(child) => node = child,
             Err(error) => return Ok(Err(Miss { depth, node, error })),

@@ -1,7 +1,7 @@
-//! The proof that an edited text differs from the old one only as planned.
+//! Verifies that an edited text differs from the old one only as planned.
 //!
-//! In: the old trees, the plan, and the trees of the new text. Both are walked in step; every node must be the same in
-//! kind, text, style, tag and anchor, except where the plan says otherwise, and every comment must still be there.
+//! Input: the old trees, the plan, and the trees of the new text. Both are walked together; every node must have the same
+//! kind, text, style, tag and anchor, except where the plan changes it, and every comment must be kept.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -27,17 +27,17 @@ pub(crate) struct Plan {
     pub(crate) renamed: HashMap<Place, String>,
     /// The keys whose entries go, and the items that go.
     pub(crate) removed: HashSet<Place>,
-    /// What mappings, with a key, and sequences get at their end.
+    /// Content appended to mappings (with a key) and sequences.
     pub(crate) added: HashMap<Place, Vec<(Option<String>, Content)>>,
-    /// Content in the place of other nodes.
+    /// Content that replaces nodes.
     pub(crate) replaced: HashMap<Place, Content>,
     /// The content of a file that had none.
     pub(crate) filled: Option<Content>,
 }
 
 impl Plan {
-    /// Returns where the new documents are not what was planned: a place of the old text. `replaced` are the bytes of it that
-    /// went, in their order.
+    /// Returns the span in the old text where the new documents differ from the plan, if they do. `replaced` are the
+    /// replaced byte ranges of the old text, in order.
     pub(crate) fn check(
         &self,
         old: &[Document],

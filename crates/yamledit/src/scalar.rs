@@ -57,7 +57,7 @@ fn is_plain(text: &str, in_flow: bool) -> bool {
         && !(in_flow && text.contains([',', '[', ']', '{', '}']))
 }
 
-/// Returns what only an escape in double quotes can hold, or what a line would end at.
+/// Returns true for characters that need an escape in double quotes, or that end a line.
 fn needs_escape(char: char) -> bool {
     matches!(char, '\0'..'\x20' | '\x7F'..'\u{A0}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
 }

@@ -329,7 +329,7 @@ mod tests {
                 ("a:v2", "x: &x {name: a, newTag: v1}\nimages: [*x]\n", "the entry of the image is an alias"),
                 ("a:v2", "x: &x [{name: a, newTag: v1}]\nimages: *x\n", "the entry of the image is an alias"),
                 ("a:v2", "x: &x {newTag: v1}\nimages:\n- name: a\n  <<: *x\n", "`newTag` is merged in"),
-                ("a:v2", "images:\n- name: a\n  newTag: v1\n  newTag: v0\n", "`newTag` is there twice"),
+                ("a:v2", "images:\n- name: a\n  newTag: v1\n  newTag: v0\n", "duplicate key `newTag`"),
                 ("a:v2", "images: x\n", "not a list"),
                 ("a:v2", "images: [x]\n", "is a mapping"),
                 ("a:v2", "- x\n", "is a mapping"),

@@ -192,7 +192,7 @@ mod tests {
                 ("a:v2", "x: &i a:v1\ncontainers: [{image: *i}]\n", "shared by an alias"),
                 ("a:v2", "x: &c [{image: a:v1}]\ncontainers: *c\n", "shared by an alias"),
                 ("a:v2", "x: &c {image: a:v1}\ncontainers: [{<<: *c}]\n", "shared by an alias"),
-                ("a:v2", "containers: [{image: a:v1, image: a:v0}]\n", "`image` is there twice"),
+                ("a:v2", "containers: [{image: a:v1, image: a:v0}]\n", "duplicate key `image`"),
                 ("a:v2", "x: {containers: [{image: a:v1}]}\nx: {y: z}\n", "above the image is there twice"),
                 ("a:v2", "containers: [{image: b}]\n", "no container has the image `a`"),
                 ("a:v2", "containers:\n- image: >-\n    a:v1\n", "block scalar"),

@@ -14,7 +14,7 @@ impl<'f> Edits<'f> {
     /// mapping that is all of the file, in block style, it goes to the end of the file.
     ///
     /// # Errors
-    /// When the node is no mapping or has the key, or its keys stand in no column.
+    /// If the node is not a mapping, has the key, or its keys are not aligned.
     pub fn insert(&mut self, mapping: &'f Node, key: &str, value: Content) -> Result<()> {
         let Kind::Mapping(entries) = &mapping.kind else {
             return Err(refused(
@@ -24,7 +24,7 @@ impl<'f> Edits<'f> {
         };
         let added = self.plan.added.get(&place(mapping.span)).map(Vec::as_slice).unwrap_or_default();
         if own(mapping, key)?.is_some() || added.iter().any(|(added, _)| added.as_deref() == Some(key)) {
-            return Err(refused(format!("the key `{key}` is there already"), mapping.span));
+            return Err(refused(format!("the key `{key}` already exists"), mapping.span));
         }
         if mapping.style == Style::Flow {
             let mut written = String::new();
@@ -67,7 +67,7 @@ impl<'f> Edits<'f> {
     /// Adds an item behind the last one of a list that stays, in its column or, in flow style, behind a comma.
     ///
     /// # Errors
-    /// When the node is no list, or its dashes stand in no column.
+    /// If the node is not a list, or its dashes are not aligned.
     pub fn push(&mut self, sequence: &'f Node, item: Content) -> Result<()> {
         let Kind::Sequence(items) = &sequence.kind else {
             return Err(refused("cannot add an item: the value is not a list", sequence.span));
@@ -103,10 +103,10 @@ impl<'f> Edits<'f> {
         Ok(())
     }
 
-    /// Puts a list in the place of a null: below its key where nothing is written, else in flow style.
+    /// Replaces a null by a list: below the key if the value is empty, else in flow style.
     ///
     /// # Errors
-    /// When the node is no null.
+    /// If the node is not a null.
     pub fn replace_null(&mut self, node: &'f Node, items: Vec<Content>) -> Result<()> {
         let is_null = node.resolved(yamltree::Dialect::V3).is_ok_and(|read| read == yamltree::Resolved::Null);
         if !is_null {
@@ -115,11 +115,11 @@ impl<'f> Edits<'f> {
         self.replace(node, Content::Sequence(items))
     }
 
-    /// Puts content in the place of a node with all that it holds, comments too: in block style where the node is a
+    /// Replaces a node with all that it holds, comments included: in block style where the node is a
     /// collection in block style or where nothing is written, else in flow style.
     ///
     /// # Errors
-    /// When the node is a block scalar, or its keys or dashes stand in no column.
+    /// If the node is a block scalar, or its keys or dashes are not aligned.
     pub fn replace(&mut self, node: &'f Node, content: Content) -> Result<()> {
         if matches!(node.style, Style::Literal | Style::Folded) {
             return Err(
@@ -148,7 +148,7 @@ impl<'f> Edits<'f> {
         Ok(())
     }
 
-    /// Content below a key that has nothing, and where it goes.
+    /// Returns the text for the content of an empty value, and its position.
     fn below(
         &self,
         written: &mut String,
@@ -185,7 +185,7 @@ impl<'f> Edits<'f> {
         Ok(())
     }
 
-    /// Gives content to a file that has none, behind its comments.
+    /// Writes content to an empty file, after its comments.
     ///
     /// # Errors
     /// When the file has content.
@@ -196,7 +196,7 @@ impl<'f> Edits<'f> {
             [document, ..] => Some(document.root.span),
         };
         if let Some(span) = root {
-            return Err(refused("the file has content already", span));
+            return Err(refused("the file already has content", span));
         }
         let text = self.file.text();
         let layout = Layout { line_break: line_break(text, text.len()), list_indent: 0 };
@@ -261,7 +261,7 @@ impl<'f> Edits<'f> {
         let gap = if last.span.start == last.span.end { " " } else { "" };
         let last = last.span.end as usize;
         let added = match starts.as_deref() {
-            // Each on a line of its own.
+            // One per line.
             Some([.., blanks]) => format!("{gap},{}{blanks}{written}", line_break(text, last)),
             _ => format!("{gap}, {written}"),
         };
@@ -290,7 +290,7 @@ fn is_filled(content: &Content) -> bool {
     }
 }
 
-/// Returns whether keys are in double quotes within brackets; `None` where there are no keys to tell.
+/// Returns true if the keys of flow mappings are in double quotes; `None` without keys.
 fn looks_like_json(node: &Node) -> Option<bool> {
     if node.style != Style::Flow {
         return None;

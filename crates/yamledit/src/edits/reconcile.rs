@@ -16,17 +16,17 @@ impl<'f> Edits<'f> {
     /// Makes the first document have this content. A mapping stays one.
     ///
     /// # Errors
-    /// When the file's aliases cannot be followed, or an edit is refused where there is no other way.
+    /// If the aliases of the file cannot be resolved, or an edit that is needed is rejected.
     pub fn reconcile_to(&mut self, content: &Content) -> Result<()> {
         let was = self.file.content()?;
         match (self.file.documents().first().map(|document| &document.root), content) {
-            (Some(root), _) if root.span.start != root.span.end => self.turn_node(root, &was, content),
+            (Some(root), _) if root.span.start != root.span.end => self.reconcile_node(root, &was, content),
             (_, Content::Mapping(entries)) if !entries.is_empty() => self.fill(entries.clone()),
             _ => Ok(()),
         }
     }
 
-    fn turn_node(&mut self, node: &'f Node, was: &Content, content: &Content) -> Result<()> {
+    fn reconcile_node(&mut self, node: &'f Node, was: &Content, content: &Content) -> Result<()> {
         if was == content {
             return Ok(());
         }
@@ -81,9 +81,9 @@ impl<'f> Edits<'f> {
             } else if let Some(renamed) = change.renamed.get(&at) {
                 let (key, content) = &new[*renamed];
                 self.rename(entry, key)?;
-                self.turn_node(&entry.value, was, content)?;
+                self.reconcile_node(&entry.value, was, content)?;
             } else if let Some(content) = by_key.get(key.as_str()) {
-                self.turn_node(&entry.value, was, content)?;
+                self.reconcile_node(&entry.value, was, content)?;
             }
         }
         for (key, content) in change.added.iter().map(|at| &new[*at]) {
@@ -104,14 +104,14 @@ impl<'f> Edits<'f> {
             if !is_kept {
                 self.remove_item(node, item)?;
             } else if let Some(content) = contents.next() {
-                self.turn_node(item, was, content)?;
+                self.reconcile_node(item, was, content)?;
             }
         }
         contents.try_for_each(|content| self.push(node, content.clone()))
     }
 }
 
-/// Whether a mapping has its entries from nowhere else, and each once.
+/// Returns true if a mapping has no merged and no duplicate entries.
 fn is_as_read(entries: &[Entry], read: &[(String, Content)]) -> bool {
     let is_same = |(entry, (key, _)): (&Entry, &(String, Content))| {
         entry.key.text() == Some(key.as_str()) && !entry.key.is_merge_key()
@@ -162,7 +162,7 @@ impl Change {
     }
 }
 
-/// Whether a value can take the place of another one under another key: strings, or a list that has grown.
+/// Returns true if a value may continue another one under a new key: strings, or a list that has grown.
 fn is_continued(was: &Content, is: &Content) -> bool {
     match (was, is) {
         (Content::String(_), Content::String(_)) => true,

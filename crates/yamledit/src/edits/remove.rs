@@ -77,12 +77,12 @@ impl<'f> Edits<'f> {
         let start = line_start(text, key);
         let explicit = text[start..key].trim_start_matches(' ');
         if own_line(text, key).is_none() && explicit.trim_end() != "?" {
-            // It stands behind a dash: what comes next moves up to there.
+            // The entry follows a dash: the next entry moves up to it.
             let rest = &text[next..];
             return Ok(key..next + (rest.len() - rest.trim_start().len()));
         }
         if next == end {
-            // The last line has no end, so the one before it loses its own.
+            // The last line has no line break, so the line before it loses its own.
             let before = text[..start].strip_suffix('\n').map_or(&text[..start], |line| line);
             return Ok(before.strip_suffix('\r').unwrap_or(before).len()..end);
         }
@@ -104,10 +104,10 @@ impl<'f> Edits<'f> {
     }
 }
 
-/// Refuses what other places may stand for.
+/// Rejects nodes with an anchor, which aliases may refer to.
 fn check_unshared(node: &Node) -> Result<()> {
     match anchor_in(node) {
-        Some(name) => Err(refused(format!("what is to go has the anchor `&{name}`"), node.span)
+        Some(name) => Err(refused(format!("cannot remove a node with the anchor `&{name}`"), node.span)
             .hint("remove it by hand, with the aliases that use it")),
         None => Ok(()),
     }
