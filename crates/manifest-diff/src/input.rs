@@ -14,15 +14,15 @@ use crate::model::{Plan, TargetKind};
 pub struct Target {
     /// The kind of target.
     pub kind: TargetKind,
-    /// Its name: of an Application `argocd/web`, of a folder its path. With the kind it pairs the sides.
+    /// The name: `argocd/web` for an Application, the path for a directory. Kind and name pair both sides.
     pub name: String,
     /// The location of its definition.
     pub origin: Option<Location>,
-    /// What rendering it gave.
+    /// The result of rendering.
     pub outcome: RenderOutcome,
-    /// What rendering it warned of.
+    /// The warnings from rendering.
     pub warnings: Vec<String>,
-    /// What is known of how it is applied.
+    /// The way in which it is applied.
     pub apply: ApplyOptions,
     /// Fields that are different on every render.
     pub volatile: Vec<VolatileField>,
@@ -35,14 +35,14 @@ pub struct Target {
 pub enum RenderOutcome {
     /// The objects.
     Rendered(Vec<Object>),
-    /// Why there are none.
+    /// The error of rendering.
     Failed(String),
 }
 
 /// The deployment settings of a target.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
-    /// Whether objects are deleted that the target does not have any more.
+    /// True if objects that leave the target are deleted (pruned).
     pub prune: bool,
     /// True if its objects are deleted when the target itself is: a finalizer of Argo CD, Flux' prune.
     pub cascade: bool,
@@ -61,7 +61,7 @@ pub struct VolatileField {
     pub pointer: String,
 }
 
-/// The key of the tags that stand for values of Secrets. It is drawn at random for each run, so that nobody can tell a
+/// The key of the tags that replace values of Secrets. It is random for each run, so that nobody can find a
 /// value by trying.
 #[derive(Clone)]
 pub struct SecretKey(pub(crate) [u8; 32]);

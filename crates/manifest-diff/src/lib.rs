@@ -1,7 +1,7 @@
 //! Compares Kubernetes objects before and after a change: a diff of objects, a summary of what matters, and reports
 //! for people and machines.
 //!
-//! In: the targets that a repository renders to, before and after ([`Target`]). Out: a [`Review`], which is data, and
+//! Input: the targets that a repository renders to, before and after ([`Target`]). Out: a [`Review`], which is data, and
 //! texts made of it by one of [`FORMATS`]. No disk, network, clock or process: the same input gives the same bytes.
 //!
 //! No value of a Secret leaves [`review()`]: they become keyed tags before anything is compared, so that no format can

@@ -1,6 +1,6 @@
 //! Compares the lines of two texts, and the words in them.
 //!
-//! In: two texts. Out: hunks of lines with some context; of lines that stand in the place of others the words that
+//! Input: two texts. Output: hunks of lines with some context; for replaced lines, the words that
 //! differ. Linear but for a bounded search within what differs.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use imara_diff::{Algorithm, Diff, InternedInput};
 /// Maximum number of lines that are shown around those that change.
 const CONTEXT: usize = 3;
 
-/// Lines longer than this have no words marked: nobody looks for a word in them.
+/// The maximum length of a line in which changed words are marked.
 const MAX_MARKED_LINE: usize = 4000;
 
 /// Lines that change, with those around.
@@ -83,7 +83,7 @@ fn hunk<'t>(old: &[&'t str], new: &[&'t str], group: &[(Range<usize>, Range<usiz
     }
 }
 
-/// Lines in the place of others: those at the same place are taken for counterparts.
+/// Replaced lines: the nth old line is compared with the nth new line.
 fn replaced<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
     let mut removed: Vec<_> = old.iter().map(|text| Line::plain(Op::Old, text)).collect();
     let mut added: Vec<_> = new.iter().map(|text| Line::plain(Op::New, text)).collect();
@@ -100,7 +100,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The bytes in which two lines differ, by words; none where they have no word in common.
+/// Returns the byte ranges of the words in which two lines differ; empty if they share no word.
 pub(crate) fn marks(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     if old.len().max(new.len()) > MAX_MARKED_LINE {
         return Default::default();

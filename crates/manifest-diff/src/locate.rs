@@ -18,13 +18,13 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Returns where a node is written.
+    /// Returns the location of a node.
     pub(crate) fn of(&mut self, node: &Node, object: &Object) -> Option<FileLocation> {
         let source = object.sources().get(node.span.source as usize)?;
         Some(self.at(source, node.span))
     }
 
-    /// Returns where an object begins.
+    /// Returns the location of an object.
     pub(crate) fn of_object(&mut self, object: &Object) -> Option<FileLocation> {
         let place = object.place()?;
         Some(self.at(&place.source, place.span))

@@ -1,8 +1,8 @@
-//! Values of Secrets become tags: equal values have equal tags, and a tag says nothing of its value but the length.
+//! Replaces values of Secrets by tags: equal values have equal tags, and a tag reveals only the length of its value.
 //!
-//! In: the tree of an object. Out: the same tree without values of Secrets, however deep a Secret stands in it, and with
-//! `stringData` put into `data`, as the API server does. A tag is an HMAC under a key that is drawn for each run; where
-//! two values would get the same short tag, the later one's is longer.
+//! Input: the tree of an object. Output: the same tree without values of Secrets, however deeply a Secret is nested, and
+//! with `stringData` merged into `data`, as the API server does. A tag is an HMAC under a random key of the run; if two
+//! values would get the same short tag, the later one gets a longer tag.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ impl<'k> Masks<'k> {
         Self { key, tags: HashMap::new(), taken: HashMap::new() }
     }
 
-    /// Puts tags in the place of values that are secret.
+    /// Replaces secret values by tags.
     pub(crate) fn mask(&mut self, node: &mut Node) {
         match &mut node.kind {
             Kind::Mapping(_) => {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-/// A part that more things than this have in common tells none of them.
+/// The number of objects above which a common part identifies none of them.
 const COMMON: usize = 16;
 
 /// Maximum amount of all parts a pair has in common at least, in hundredths.

@@ -16,7 +16,7 @@ use crate::model::ObjectId;
 /// The annotations by which a hook is known.
 const HOOKS: &[&str] = &["argocd.argoproj.io/hook", "helm.sh/hook"];
 
-/// Returns what pairs objects: the version does not count. Objects whose name the cluster makes are told by its beginning.
+/// Returns the key by which objects are paired: without the version, and with the prefix of a generated name.
 pub(crate) fn key(object: &Object) -> Key {
     let mut key = object.key();
     if key.name.is_empty() && !object.generate_name().is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn key(object: &Object) -> Key {
     key
 }
 
-/// Returns what an object is called in a review.
+/// Returns the id of an object in a review.
 pub(crate) fn id(object: &Object) -> ObjectId {
     let Key { kind, namespace, name, .. } = key(object);
     ObjectId { kind, namespace, name, api_version: object.api_version().to_owned() }
@@ -78,7 +78,7 @@ pub(crate) fn is_text(node: &Node) -> bool {
     node.tag == Tag::Str
 }
 
-/// Returns true if a node stands for nothing.
+/// Returns true for a null.
 pub(crate) fn is_null(node: &Node) -> bool {
     node.tag == Tag::Null
 }
@@ -88,7 +88,7 @@ pub(crate) fn yaml(node: &Node) -> String {
     let mut yaml = String::new();
     match to_sigs_yaml(node, &mut yaml) {
         Ok(()) => yaml,
-        // Such as numbers that are none. The rest of the review is worth having.
+        // Such as NaN. The rest of the review is still useful.
         Err(error) => format!("# cannot be written as YAML: {}\n", error.message()),
     }
 }

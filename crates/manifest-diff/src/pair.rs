@@ -173,7 +173,7 @@ impl Parts<'_> {
                     self.at(entry.key.text().unwrap_or_default(), &entry.value);
                 }
             }
-            // The items of a list by their content, wherever they stand.
+            // The items of a list by content, at any position.
             Kind::Sequence(items) => items.iter().for_each(|item| self.at((), item)),
             Kind::Scalar(text) if !is_null(node) => {
                 let own = [self.object.name(), self.object.namespace()];
@@ -255,7 +255,7 @@ mod tests {
             paired(&web("web", "a", "x:1"), &web("frontend", "b", "x:2")),
             ["apps/Deployment/a/web → apps/Deployment/b/frontend"]
         );
-        // Accounts have nothing that would tell them apart.
+        // ServiceAccounts have no content to compare.
         let account = |name: &str| {
             format!("apiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: {name}, labels: {{x: y}}}}\n")
         };

@@ -127,7 +127,7 @@ impl<'r> Reviewer<'r> {
         }));
     }
 
-    /// Returns what became of an object; if nothing, what is hidden.
+    /// Returns the review of an object, or the hidden differences if there are no others.
     fn object(&mut self, pair: &Pair<'_>, at: &At<'_>) -> Result<ObjectReview, crate::model::Hidden> {
         if let (Some(base), Some(head)) = (pair.base, pair.head)
             && is_same(base.node(), head.node())

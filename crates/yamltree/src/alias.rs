@@ -1,7 +1,7 @@
-//! Aliases and merge keys: a tree that names parts of itself becomes one that holds them.
+//! Expansion of aliases and merge keys.
 //!
-//! In: a tree as it was read. Out: the tree without `*alias`, `&anchor` and `<<`. Refuses a node that contains itself,
-//! merges of what is no mapping, and trees that would grow beyond measure.
+//! Input: a tree as it was parsed. Output: the tree without `*alias`, `&anchor` and `<<`. Rejects a node that contains
+//! itself, a merge of anything but mappings, and trees that would become too large.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub enum Expansion {
 }
 
 impl Node {
-    /// Replaces aliases by what they stand for and merge keys by the entries that they bring in, and drops anchors.
+    /// Replaces aliases by their targets and merge keys by the merged entries, and drops anchors.
     ///
     /// Each span stays that of the place where the text is written.
     ///
@@ -72,7 +72,7 @@ fn has_shorthand(node: &Node) -> bool {
 /// The targets of aliases, by the address of the alias node.
 type Targets<'n> = HashMap<*const Node, &'n Node>;
 
-/// Finds the targets: an alias stands for the last node before it that has its name.
+/// Finds the targets: an alias refers to the last node before it with its anchor.
 #[derive(Default)]
 struct Binder<'n> {
     anchors: HashMap<&'n str, &'n Node>,
@@ -192,7 +192,7 @@ impl<'n> Expander<'n> {
         Ok(merged.entries)
     }
 
-    /// The entries that are no merge. kyaml takes the first `<<` of a mapping away by its text, so that it also loses
+    /// Returns the entries that are not merge keys. kyaml takes the first `<<` of a mapping away by its text, so that it also loses
     /// one that is quoted.
     fn without_merge(&self, entries: &'n [Entry]) -> impl Iterator<Item = &'n Entry> + use<'n> {
         let is_kyaml = self.expansion == Expansion::Kyaml;
@@ -347,7 +347,7 @@ struct Merged {
 }
 
 impl Merged {
-    /// Returns where the entry with a key is.
+    /// Returns the index of the entry with a key.
     fn place(&mut self, key: &Node) -> Option<usize> {
         for (place, entry) in self.entries.iter().enumerate().skip(self.placed) {
             if let Some(text) = entry.key.text() {
@@ -358,7 +358,7 @@ impl Merged {
         key.text().and_then(|text| self.places.get(text)).copied()
     }
 
-    /// Puts an entry in the place of the one with the same key, or else at the end.
+    /// Replaces the entry with the same key, or appends the entry.
     fn put(&mut self, entry: Entry) {
         match self.place(&entry.key) {
             Some(place) => self.entries[place] = entry,

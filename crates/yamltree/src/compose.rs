@@ -273,7 +273,7 @@ impl<'t> Composer<'t> {
         self.nodes.push(Node { kind, span, style, tag: Tag::Implicit, props: None });
     }
 
-    /// Reads a collection, or nothing where an anchor or a tag stands for it.
+    /// Reads a collection, or an empty node that has only an anchor or a tag.
     fn collection(&mut self, context: Context, properties: Option<Place>) -> Result<(), Error> {
         let is_block = context != Context::Flow;
         let read = match self.peek()? {

@@ -9,11 +9,11 @@ use crate::error::{Error, ErrorKind};
 use crate::text;
 use diagnostic::{SourceId, Span};
 
-/// The text in a file's bytes: UTF-8, or UTF-16 if a byte order mark says so.
+/// Decodes the bytes of a file: UTF-8, or UTF-16 after its byte order mark.
 ///
 /// # Errors
-/// When the bytes are no such text. Forbidden characters are left for the parser to reject, unless they
-/// come before an invalid byte.
+/// If the bytes are in neither encoding. The parser rejects forbidden characters, except for those before an invalid byte,
+/// which are rejected here.
 pub fn decode(bytes: &[u8], source: SourceId) -> Result<Cow<'_, str>, Error> {
     let read_unit = match bytes {
         [0xFF, 0xFE, ..] => u16::from_le_bytes,

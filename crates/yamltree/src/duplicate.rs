@@ -114,7 +114,7 @@ pub(crate) fn refusal(root: &Node, text: &str, offset: u32, dialect: Dialect, fo
     Error::new(ErrorKind::Invalid, refusal.message, span)
 }
 
-/// Returns where the lines of a text start, by YAML 1.1's breaks.
+/// Returns the offsets of the lines of a text, by YAML 1.1's line breaks.
 fn line_starts(text: &str) -> Vec<usize> {
     let is_break = |char| matches!(char, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
     let ends = text.match_indices(is_break).map(|(at, found)| at + found.len());

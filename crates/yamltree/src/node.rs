@@ -31,7 +31,7 @@ pub enum Kind {
     Mapping(Vec<Entry>),
     /// A sequence's items.
     Sequence(Vec<Node>),
-    /// `*name`: stands for the node anchored as `&name`; gone after [`Node::expand_aliases`].
+    /// `*name`: refers to the node with the anchor `&name`. Replaced by [`Node::expand_aliases`].
     Alias(CompactString),
 }
 
@@ -213,7 +213,7 @@ impl Node {
         }
     }
 
-    /// The value of a mapping's key; `None` where there is no such key or no mapping.
+    /// Returns the value of a key; `None` if the key does not exist or the node is not a mapping.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entries()?.iter().find(|entry| entry.key.text() == Some(key)).map(|entry| &entry.value)
@@ -235,7 +235,7 @@ impl Node {
     }
 
     /// Puts a value under a key of a mapping: in place where the key exists, else at the end.
-    /// Does nothing to a node that is no mapping.
+    /// Does nothing if the node is not a mapping.
     pub fn set(&mut self, key: &str, value: Node) {
         let Some(entries) = self.entries_mut() else { return };
         match entries.iter_mut().find(|entry| entry.key.text() == Some(key)) {

@@ -47,7 +47,8 @@ impl Resolved {
 }
 
 impl Node {
-    /// Returns what a scalar means by its text, style and tag; refuses a text that its tag cannot hold, and a collection.
+    /// Returns the type and value of a scalar by its text, style and tag. Rejects a text that does not fit its tag, and a
+    /// collection.
     pub fn resolved(&self, dialect: Dialect) -> Result<Resolved, Error> {
         let Kind::Scalar(text) = &self.kind else {
             return Err(Error::new(ErrorKind::Invalid, "expected a scalar", self.span));
@@ -176,7 +177,7 @@ fn infinity(text: &str) -> Option<Resolved> {
     }
 }
 
-/// A fraction without a whole part. Go lets single underscores stand between its digits.
+/// Resolves a fraction without an integer part. Go allows single underscores between its digits.
 fn point(text: &str) -> Option<Resolved> {
     if !text.contains('_') {
         return parse_float(text).map(Resolved::Float);
@@ -195,7 +196,7 @@ fn point(text: &str) -> Option<Resolved> {
     parse_float(&text.replace('_', "")).map(Resolved::Float)
 }
 
-/// A text that starts with a digit or a sign. Underscores count for nothing, wherever they stand.
+/// Resolves a string that starts with a digit or a sign. Underscores are ignored at every position.
 fn number(text: &str, dialect: Dialect) -> Resolved {
     if let Some(infinity) = infinity(text) {
         return infinity;
@@ -216,7 +217,7 @@ fn digits(plain: &str, dialect: Dialect) -> Resolved {
         .unwrap_or(Resolved::Str)
 }
 
-/// go-yaml parses what follows `0b` once more, so that a sign may stand there: `0b-11` is minus three.
+/// go-yaml parses the digits after `0b` as a signed number: `0b-11` is minus three.
 fn signed_after_prefix(plain: &str, prefix: &str, base: u32) -> Option<Resolved> {
     let digits = plain.strip_prefix(prefix)?;
     let int = parse_int_in(digits, base).map(Resolved::Int);

@@ -63,7 +63,7 @@ pub(crate) struct Scanner<'t> {
     /// The texts of the cooked scalars and the names of the tags in the queue.
     texts: VecDeque<CompactString>,
     tag_names: VecDeque<TagName>,
-    /// Number of tokens must be known before the first is handed out.
+    /// Number of tokens to queue before the first can be returned.
     look_ahead: usize,
     /// Number of tokens the composer has taken.
     taken: usize,
@@ -129,7 +129,7 @@ impl<'t> Scanner<'t> {
         comments.drain(..len).collect()
     }
 
-    /// Returns what the next token is; it stays in the queue.
+    /// Returns the kind of the next token, which stays in the queue.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<TokenKind, Error> {
         if !self.head_ready {
@@ -146,7 +146,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// Returns where the token stands that [`Self::peek`] has shown.
+    /// Returns the location of the token that [`Self::peek`] returned.
     pub(crate) fn head(&self) -> Place {
         self.tokens[0].place
     }
@@ -292,7 +292,7 @@ impl<'t> Scanner<'t> {
         Mark { pos: self.pos, line: self.line }
     }
 
-    /// Returns true if `---` or `...` stands alone at the start of the current line.
+    /// Returns true if the current line starts with `---` or `...`, followed by a blank or the end.
     fn at_document_indicator(&self) -> bool {
         self.pos == self.line_start
             && matches!(self.bytes.get(self.pos..self.pos + 3), Some(b"---" | b"..."))
@@ -310,7 +310,7 @@ impl<'t> Scanner<'t> {
         self.taken + self.tokens.len()
     }
 
-    /// Returns whether the head of the queue is not ready to be handed out.
+    /// Returns true if the first token of the queue cannot be returned yet.
     fn must_fetch(&mut self) -> Result<bool, Error> {
         let is_at_end = matches!(self.tokens.back(), Some(Token { kind: TokenKind::StreamEnd, .. }));
         if self.tokens.len() < self.look_ahead && !is_at_end {

@@ -1,7 +1,7 @@
 //! Timestamps as go-yaml reads them and as Go prints them.
 //!
 //! In: a plain scalar's text. Out: the moment's parts, which display as RFC 3339. Anything that Go's `time.Parse`
-//! refuses under go-yaml's four layouts is no timestamp but a string.
+//! refuses under go-yaml's four layouts is a string.
 
 use std::fmt;
 

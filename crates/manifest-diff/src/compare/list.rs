@@ -173,7 +173,7 @@ fn in_order(mut shown: Vec<Option<Node>>, matched: &[Option<usize>], is_kept: &[
     ordered
 }
 
-/// Returns what tells the items of a list apart; `None` where the keys do not.
+/// Returns the identities of the items of a list; `None` if the keys are not unique.
 fn identities(items: &[Node], keys: &[&str]) -> Option<Vec<Vec<String>>> {
     let identities: Vec<Vec<String>> =
         items.iter().map(|item| identity(item, keys)).collect::<Option<_>>()?;

@@ -61,7 +61,7 @@ pub(crate) fn compare(base: &Node, head: &Node, kind: &str, shape: Shape<'_>) ->
     Compared { changes: walk.changes, hidden: walk.hidden, base, head }
 }
 
-/// Both sides of a node, as they are to be shown.
+/// Both sides of a node, as shown in a diff.
 type Shown = (Option<Node>, Option<Node>);
 
 struct Walk<'k> {

@@ -10,7 +10,7 @@ const NOISE: &[&str] = &["helm.sh/chart", "app.kubernetes.io/version"];
 /// Prefix of annotations that restart a workload when its configuration changes.
 const CHECKSUM: &str = "checksum/";
 
-/// Returns true if a field says nothing.
+/// Returns true if a field is noise.
 pub(super) fn is_noise(kind: &str, path: &Path) -> bool {
     let Some(key) = path.last_key() else { return false };
     // What a controller fills in.
@@ -22,7 +22,7 @@ pub(super) fn is_noise(kind: &str, path: &Path) -> bool {
     is_noise && !is_immutable(kind, path)
 }
 
-/// Returns true if a field is the labels or annotations of something, or holds them: there may be nothing but noise in it.
+/// Returns true if a field holds labels or annotations, in which all changes may be noise.
 pub(super) fn may_be_noise(path: &Path) -> bool {
     path.ends_with(&["metadata"])
         || path.ends_with(&["metadata", "labels"])

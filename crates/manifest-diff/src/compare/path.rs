@@ -95,7 +95,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Returns what an item is known by: `name=web`.
+/// Returns the identity of an item: `name=web`.
 pub(crate) fn label(keys: &[&str], values: &[String]) -> String {
     let mut label = String::new();
     for (key, value) in keys.iter().zip(values).filter(|(_, value)| !value.is_empty()) {

@@ -1,7 +1,7 @@
 //! Quantities of Kubernetes: `0.1` is `100m`, `1024Mi` is `1Gi`.
 //!
-//! In: a text. Out: a number of billionths, which is as fine as Kubernetes goes. Refused: what is no quantity, and what
-//! is too large to be told exactly.
+//! Input: a string. Output: a number of billionths, the finest unit of Kubernetes. Rejects strings that are not quantities,
+//! and quantities too large for an exact comparison.
 
 use super::path::Path;
 
@@ -9,7 +9,7 @@ use super::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Quantity(i128);
 
-/// Mappings whose values are quantities wherever they stand.
+/// Mappings whose values are quantities in every object.
 const AMOUNTS: &[&str] = &["limits", "requests"];
 
 /// Mappings whose values are quantities in objects of a kind.
@@ -74,7 +74,7 @@ impl Quantity {
     }
 }
 
-/// The powers of two and of ten that a suffix stands for.
+/// Returns the powers of two and of ten of a suffix.
 fn scale(suffix: &str) -> Option<(u32, i32)> {
     Some(match suffix {
         "" => (0, 0),

@@ -54,7 +54,7 @@ fn write(review: &Review, options: &FormatOptions) -> String {
     tera.render("page.html", &context).expect("a test renders the page")
 }
 
-/// Returns what a policy knows a script by.
+/// Returns the hash of a script for the content security policy.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
@@ -88,7 +88,7 @@ struct FindingRow {
     location: Option<String>,
 }
 
-/// A part of a message: what stands in backticks is code.
+/// A part of a message: code in backticks, or text.
 #[derive(Serialize)]
 struct MessagePart {
     text: String,
@@ -301,7 +301,7 @@ fn object_section(object: &ObjectReview) -> ObjectSection {
     }
 }
 
-/// Hunks as JSON that can stand in an element: `[[old line, new line, [[sign, text, start, end, …], …]], …]`.
+/// Returns hunks as JSON that is safe inside an HTML element: `[[old line, new line, [[sign, text, start, end, …], …]], …]`.
 fn data(hunks: &[Hunk<'_>]) -> String {
     let hunk = |hunk: &Hunk<'_>| {
         let lines: Vec<Value> = hunk.lines.iter().map(line).collect();

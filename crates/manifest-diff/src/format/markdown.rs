@@ -1,7 +1,7 @@
 //! A comment on a pull request: never longer than it may be, and what matters comes first.
 //!
-//! A diff that does not fit is left out whole, and a line stands in its place: small diffs come before large ones, so that
-//! most are there. Diffs are folded by target. Text of manifests stands in code, in fences longer than any of its own, or
+//! A diff that does not fit is replaced by one line: small diffs come before large ones, so that
+//! most are there. Diffs are folded by target. Text of manifests is code, in fences longer than any of its own, or
 //! is escaped, so that it makes no markup and calls nobody.
 
 use std::fmt::Write as _;
@@ -21,16 +21,16 @@ pub(super) const FORMAT: Format = Format {
 /// Maximum length of a GitHub comment.
 const LIMIT: usize = 65_536;
 
-/// Titles, commands and addresses are no longer than this.
+/// The maximum length of titles, commands and URLs.
 const MAX_WORDS: usize = 300;
 
-/// An error or a finding in a list is no longer than this.
+/// The maximum length of an error or a finding in a list.
 const MAX_MESSAGE: usize = 600;
 
 /// Room for the sentence that says what is left out.
 const CLOSING: usize = 400;
 
-/// A target's diffs are shown unfolded if they have no more lines than this.
+/// The maximum number of lines of a target's diffs that are shown unfolded.
 const OPEN_LINES: usize = 20;
 
 fn write(review: &Review, options: &FormatOptions) -> String {
@@ -203,7 +203,7 @@ impl<'r> Diffs<'r> {
             // What is said of those that are left out is counted from the start.
             false => len(&begun(self.targets[target], true, usize::MAX)) + len(END),
         };
-        // First a line for each, then diffs in the place of lines.
+        // First one line for each, then diffs replace lines.
         let mut left_for_lines = left / 3;
         for (at, block) in self.blocks.iter().enumerate() {
             let needed = block.short_len + frame(block.target, &is_begun);
@@ -317,7 +317,7 @@ fn len(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The beginning of a text that has no code in more than one line.
+/// Returns the start of a text without splitting code that spans lines.
 fn cut(text: &str, limit: usize) -> String {
     let mut left = limit;
     let keep = text.chars().take_while(|character| {
@@ -357,14 +357,14 @@ fn cell(text: &str) -> String {
     code(&shortened(text, MAX_WORDS)).replace('|', "\\|")
 }
 
-/// Returns where the whole report is: a link if it is an address of the web that can stand in one.
+/// Returns the place of the full report, as a link if it is a URL that is safe in one.
 fn link(report: &str) -> String {
     let is_address = (report.starts_with("https://") || report.starts_with("http://"))
         && report.chars().all(|character| character.is_ascii_graphic() && !"<>|\\`\"".contains(character));
     if is_address { format!("<{report}>") } else { code(report) }
 }
 
-/// A text in which nothing is markup, on one line. What stands in backticks is code; a message of ours has no others.
+/// Escapes a text to one line without markup. Text in backticks becomes code.
 fn escaped(text: &str) -> String {
     let text = words::one_line(text);
     let mut parts = text.split('`');
@@ -372,7 +372,7 @@ fn escaped(text: &str) -> String {
     let mut is_code = true;
     let rest: Vec<&str> = parts.collect();
     for (at, part) in rest.iter().enumerate() {
-        // A backtick that nothing closes is text.
+        // A backtick without a closing one is text.
         let is_closed = at + 1 < rest.len();
         match is_code {
             true if is_closed => escaped += &code(part),

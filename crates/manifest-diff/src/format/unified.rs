@@ -15,7 +15,7 @@ fn write(review: &Review, _options: &FormatOptions) -> String {
     for target in &review.targets {
         for (side, error) in [("before", &target.base_error), ("after", &target.head_error)] {
             if let Some(error) = error {
-                // Writing to a String does not fail. What is no part of a diff is skipped by its readers.
+                // Writing to a String does not fail. Readers of diffs skip lines that are not part of one.
                 let _ = writeln!(
                     text,
                     "# {} is not rendered {side}: {}",

@@ -13,7 +13,7 @@ pub(super) fn number(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Returns what a change does, in a few phrases.
+/// Returns a summary of a change, in a few phrases.
 pub(super) fn headline(review: &Review) -> Vec<String> {
     let Summary { targets, objects, hidden, .. } = &review.summary;
     let (one, many) = noun(review);
@@ -47,7 +47,7 @@ fn counts(counted: &[(usize, &str)], one: &str, many: &str) -> Option<String> {
     (!phrase.is_empty()).then_some(phrase)
 }
 
-/// Returns what is hidden, in a phrase.
+/// Returns the hidden differences, in a phrase.
 pub(super) fn hidden(hidden: Hidden) -> Option<String> {
     let Hidden { noise, ignored, reordered } = hidden;
     let kinds = [(noise, "noise"), (ignored, "ignored"), (reordered, "order of lists")];
@@ -57,7 +57,7 @@ pub(super) fn hidden(hidden: Hidden) -> Option<String> {
     (all > 0).then(|| format!("{} hidden ({})", number(all, "difference", "differences"), parts.join(", ")))
 }
 
-/// Returns what the targets are called.
+/// Returns the noun for the targets.
 fn noun(review: &Review) -> (&'static str, &'static str) {
     use crate::model::TargetKind::{Application, Chart, FluxKustomization, HelmRelease, Kustomization};
     let Some(kind) = review.targets.first().map(|target| target.kind) else { return ("target", "targets") };
@@ -74,7 +74,7 @@ fn noun(review: &Review) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns what became of an object, in a phrase.
+/// Returns the change of an object, in a phrase.
 pub(super) fn object_status(object: &ObjectReview) -> String {
     let mut phrase = object.status.as_str().to_owned();
     if let Some(was) = &object.was {
@@ -94,7 +94,7 @@ pub(super) fn object_status(object: &ObjectReview) -> String {
     phrase
 }
 
-/// Returns what became of a target, in a phrase.
+/// Returns the change of a target, in a phrase.
 pub(super) fn target_status(target: &TargetReview) -> String {
     let mut phrase = target.status.as_str().to_owned();
     if let Some(was) = &target.was {

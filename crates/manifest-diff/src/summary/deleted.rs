@@ -74,7 +74,7 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
     summary.findings.push(Finding { object: Some(object), ..finding });
 }
 
-/// What goes, or stays, with a target.
+/// The objects that are deleted, or left behind, with a target.
 pub(super) fn look_at_target(target: &TargetReview, apply: &ApplyOptions, summary: &mut Summary) {
     if target.status != TargetStatus::Removed || target.objects.is_empty() {
         return;

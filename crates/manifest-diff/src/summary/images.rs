@@ -8,7 +8,7 @@ use super::Difference;
 use crate::model::{ImageChange, Summary};
 use crate::objects::is_text;
 
-/// Kinds whose fields named `image` are no images.
+/// Kinds whose `image` fields are not container images.
 const NO_WORKLOADS: &[&str] = &["ConfigMap", "Secret", "CustomResourceDefinition"];
 
 pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {

@@ -136,7 +136,7 @@ fn shown(change: &Change) -> String {
 fn cluster_ip(change: &Change) -> Option<String> {
     let is_address =
         change.path.starts_with(&["spec", "clusterIP"]) || change.path.starts_with(&["spec", "clusterIPs"]);
-    // One that is no longer asked for stays as it is.
+    // A field that is removed from the manifest keeps its value.
     (is_address && change.new.is_some()).then(|| "the address of a Service cannot change".to_owned())
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn count(target: &TargetReview, input: &Target, summary: &mut Summary
     counts.unchanged += target.unchanged;
     summary.hidden.add(target.hidden);
     if let Some(error) = &target.head_error {
-        // What was broken before is no matter of this change.
+        // Errors from before the change are not part of it.
         let level = if target.base_error.is_some() { Level::Note } else { Level::Error };
         let finding = of_target(Rule::RenderFailed, level, target.to_string(), error.clone());
         summary.findings.push(finding.at(input.origin.clone()));

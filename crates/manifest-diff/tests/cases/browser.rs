@@ -86,7 +86,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// Returns what is to be seen, as a PNG in base64.
+    /// Returns a screenshot as a PNG in base64.
     pub(crate) fn screenshot(&mut self) -> String {
         let picture = self.call("Page.captureScreenshot", &json!({"format": "png"}));
         picture["data"].as_str().unwrap_or_default().to_owned()

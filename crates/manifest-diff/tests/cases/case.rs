@@ -1,4 +1,4 @@
-//! A case: what is in its folder, as a review.
+//! A case: the content of its directory, as a review.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +31,7 @@ pub(crate) struct Case {
     /// The settings of targets, by the names of their files.
     #[serde(default)]
     target: BTreeMap<String, Known>,
-    /// Texts that stand in Secrets, and in no report.
+    /// Strings that occur in Secrets and must not occur in reports.
     #[serde(default)]
     pub(crate) secret: Vec<String>,
 }
@@ -109,7 +109,7 @@ fn kind(known: &Known) -> Result<TargetKind, Failed> {
         "" | "application" => TargetKind::Application,
         "kustomization" => TargetKind::Kustomization,
         "helm-release" => TargetKind::HelmRelease,
-        other => return Err(format!("{other} is no kind of target").into()),
+        other => return Err(format!("unknown target kind `{other}`").into()),
     })
 }
 

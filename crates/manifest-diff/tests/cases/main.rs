@@ -1,4 +1,4 @@
-//! The cases of `testdata/review`: a folder is a case, and each `want.*` in it what one of the formats writes.
+//! The cases of `testdata/review`: a directory is a case, and each `want.*` in it is the output of one format.
 //!
 //! `base/` and `head/` have a file of manifests for each target, `case.toml` says why the case is there and what else is
 //! known of its targets. Our own reports have no peer to ask, so `UPDATE=1` writes what is wanted anew; each line of it

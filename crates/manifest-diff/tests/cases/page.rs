@@ -119,7 +119,7 @@ fn stays_text(folder: &Path) -> Result<(), Failed> {
     complains(&browser)
 }
 
-/// So large a page opens, finds what stands last in it, and shows the longest diff a part at a time.
+/// A page of this size opens, finds its last entry, and shows the longest diff in parts.
 fn large() -> Result<(), Failed> {
     let side = |value: &str| -> Result<Vec<Target>, Failed> {
         let mut text = String::new();

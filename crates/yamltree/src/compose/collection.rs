@@ -159,7 +159,7 @@ impl Composer<'_> {
         Ok(self.peek()? != end)
     }
 
-    /// The value of a key in a flow collection, which may be nothing.
+    /// Reads the value of a key in a flow collection, which may be empty.
     fn flow_value(&mut self, end: TokenKind) -> Result<(), Error> {
         if self.peek()? != TokenKind::Value {
             self.push_empty_after_key();

@@ -1,6 +1,6 @@
 //! Which styles can hold a scalar's text.
 //!
-//! In: a text. Out: whether it can stand plain, in single quotes or as a block; double quotes hold anything. This is
+//! Input: a string. Output: whether it can be plain, single-quoted or a block; double quotes can hold anything. This is
 //! libyaml's analysis with go-yaml's changes, of which the outcome, but not the reason, is visible in every output.
 
 use crate::dialect::Dialect;
@@ -59,7 +59,7 @@ pub(super) fn classes(text: &str) -> Classes {
     text.bytes().fold(0, |all, byte| all | CLASSES[usize::from(byte)])
 }
 
-/// Returns true if a text without blanks can stand plain outside of flow collections.
+/// Returns true if a string without blanks can be plain outside of flow collections.
 pub(super) fn is_word(text: &str, classes: Classes) -> bool {
     let bytes = text.as_bytes();
     // A `#` ends a plain scalar after a blank only, and a `:` before one or at the end.
@@ -125,7 +125,7 @@ enum Forbids {
     Plain,
 }
 
-/// Returns what the first characters of a text that is not empty forbid.
+/// Returns the styles that the first characters of a non-empty string forbid.
 fn at_start(bytes: &[u8]) -> Forbids {
     let then_blank = matches!(bytes.get(1), None | Some(b' ' | b'\t'));
     match bytes[0] {
@@ -166,7 +166,7 @@ impl Seen {
         seen.outer_blank = text.starts_with(outer_blank) || text.ends_with(outer_blank);
         let mut at = 0;
         while let Some(&byte) = text.as_bytes().get(at) {
-            // Most bytes are of no class, and need no look at what they stand between.
+            // Most bytes have no class, and their neighbours do not matter.
             if CLASSES[usize::from(byte)] == 0 {
                 at += 1;
                 continue;
@@ -203,12 +203,12 @@ impl Seen {
     }
 }
 
-/// Returns what go-yaml takes for the end of a line.
+/// Returns true for go-yaml's line breaks.
 pub(super) fn is_break(char: char) -> bool {
     matches!(char, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns what go-yaml writes as it is.
+/// Returns true for characters that go-yaml writes unescaped.
 pub(super) fn is_printable(char: char) -> bool {
     matches!(char, '\n' | ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}') && char != '\u{FEFF}'
 }

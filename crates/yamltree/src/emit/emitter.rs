@@ -17,7 +17,7 @@ pub struct EmitOptions {
     pub dialect: Dialect,
     /// The columns of a level: 2 to 9.
     pub indent: usize,
-    /// True if `-` stands under the first letter of its key. [`Dialect::V2`] knows no other way.
+    /// True if `-` is aligned with its key. [`Dialect::V2`] has no other layout.
     pub compact_sequences: bool,
 }
 
@@ -260,7 +260,7 @@ impl<'o> Emitter<'o> {
         self.scalar_of(text, classes, style, Properties::default());
     }
 
-    /// Writes a text that is plain wherever it stands and is never folded: most of all scalars.
+    /// Writes a string that is plain in every context and never folded: most scalars are.
     fn word(&mut self, text: &str) {
         self.open(text.len() <= MAX_SIMPLE_KEY);
         if !self.whitespace {

@@ -7,7 +7,7 @@ use crate::node::{Entry, Kind, Node};
 use crate::number::push_yaml_float;
 use crate::resolve::Resolved;
 
-/// A value that stands alone, where Go prints a bare `<nil>`.
+/// A top-level value, for which Go prints a bare `<nil>`.
 pub(super) fn go_syntax(node: &Node, dialect: Dialect) -> String {
     let mut out = String::new();
     match node.resolved(dialect) {
@@ -17,7 +17,7 @@ pub(super) fn go_syntax(node: &Node, dialect: Dialect) -> String {
     out
 }
 
-/// The tree is no deeper than the reader lets it be, so recursion is.
+/// The parser limits the depth of the tree, and thereby this recursion.
 fn push(out: &mut String, node: &Node, dialect: Dialect) {
     match &node.kind {
         Kind::Sequence(items) => {

@@ -1,6 +1,6 @@
 //! JSON as Go's `encoding/json` writes what go-yaml decodes.
 //!
-//! In: a node without aliases. Out: one JSON value, keys in byte order. It refuses what has no JSON; see the walk.
+//! Input: a node without aliases. Output: one JSON value, keys in byte order. Rejects what has no JSON; see `walk`.
 
 use std::fmt::Write as _;
 
@@ -68,7 +68,7 @@ impl<'o> JsonWriter<'o> {
         Self { out, options, depth: 0, next: Next::Value }
     }
 
-    /// Writes what stands before a value or a key.
+    /// Writes the separator before a value or a key.
     fn separate(&mut self) {
         if self.next == Next::Other {
             self.out.push(',');

@@ -1,7 +1,7 @@
 //! A tree as go-yaml v3 writes it: styles, tags, anchors and the order of keys stay.
 //!
 //! In: any node, aliases as well. Out: a document as kyaml's `RNode.String` gives it, but without comments, which the
-//! tree does not keep. Nothing is refused: what cannot stand in its style is written in the next that can hold it.
+//! tree does not keep. Rejects nothing: a scalar that its style cannot hold gets the next style that can.
 
 use super::emitter::{EmitOptions, Emitter, Properties, Start};
 use crate::dialect::Dialect;

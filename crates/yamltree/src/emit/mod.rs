@@ -1,6 +1,6 @@
 //! Writing: trees, and the events of other values, to YAML and JSON as go-yaml and `encoding/json` write them.
 //!
-//! [`Emitter`] lays out and quotes YAML. On it stand [`to_kyaml`], which keeps a tree's styles, and [`to_sigs_yaml`],
+//! [`Emitter`] lays out and quotes YAML. On top of it are [`to_kyaml`], which keeps a tree's styles, and [`to_sigs_yaml`],
 //! which writes the values that Go decodes; [`to_json`] writes the same values as JSON.
 
 mod analysis;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 /// Returns how go-yaml v2 orders two keys: letters after anything else, letters by code point, and runs of digits as numbers,
 /// so that `b9` comes before `b10`.
 ///
-/// It is no total order: `2` < `10` < `1a` < `2`. Only [`sort_by_key_order`] may sort by it.
+/// It is not a total order: `2` < `10` < `1a` < `2`. Only [`sort_by_key_order`] may sort by it.
 #[must_use]
 pub fn compare_keys(left: &str, right: &str) -> Ordering {
     let mut shared = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();

@@ -41,7 +41,7 @@ pub enum Scalar<'v> {
 }
 
 impl Scalar<'_> {
-    /// A float, which JSON wants to be finite. `span` is where it stands.
+    /// Makes a float, which must be finite in JSON. `span` is its location, for the error.
     pub fn float(float: f64, span: Span) -> Result<Self, Error> {
         let name = match float {
             _ if float.is_nan() => "NaN",
@@ -69,7 +69,7 @@ pub trait Sink {
     fn sequence_start(&mut self, empty: bool);
     /// Ends the innermost collection, which is a sequence.
     fn sequence_end(&mut self);
-    /// A mapping's key. `span` is where it stands, for a refusal.
+    /// A mapping's key. `span` is its location, for errors.
     fn key(&mut self, key: &str, span: Span) -> Result<(), Error>;
     /// A scalar that is a value or an item.
     fn value(&mut self, value: &Scalar<'_>, span: Span) -> Result<(), Error>;
@@ -231,7 +231,7 @@ fn key<'n>(entry: &'n Entry, dialect: Dialect, is_root: bool) -> Result<Option<C
     }
 }
 
-/// Returns true if go-yaml v3 gives a key the tag of a string; a foreign tag is none.
+/// Returns true if go-yaml v3 tags a key as a string; a foreign tag does not count.
 fn is_string(key: &Node, resolved: Resolved) -> bool {
     resolved == Resolved::Str && matches!(key.tag, Tag::Implicit | Tag::Str | Tag::Merge)
 }
@@ -281,7 +281,7 @@ fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Scalar<
     })
 }
 
-/// The string that base64 stands for. Like Go's JSON it has a replacement character for each byte that is not UTF-8.
+/// Decodes base64 to a string. As in Go's JSON, it has a replacement character for each byte that is not UTF-8.
 pub(super) fn binary(text: &str, span: Span) -> Result<String, Error> {
     let bytes =
         base64::decode(text).ok_or_else(|| invalid("!!binary value contains invalid base64 data", span))?;

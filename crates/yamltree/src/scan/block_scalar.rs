@@ -106,7 +106,7 @@ impl Scanner<'_> {
         Ok(true)
     }
 
-    /// Reads the lines at the scalar's indentation. Returns where the last of them ends.
+    /// Reads the lines at the scalar's indentation. Returns the end of the last one.
     fn scan_block_lines(
         &mut self,
         indent: i32,
@@ -139,7 +139,7 @@ impl Scanner<'_> {
         Ok(end)
     }
 
-    /// The current column, where only spaces stand before.
+    /// Returns the current column, if only spaces precede it.
     fn indentation(&self) -> i32 {
         (self.pos - self.line_start) as i32
     }

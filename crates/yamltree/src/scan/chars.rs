@@ -1,6 +1,6 @@
 //! Character classes of the scanner.
 
-/// Ends a plain scalar's run of easy bytes wherever it stands.
+/// Ends the fast path of a plain scalar at every position.
 const BLOCK_STOP: u8 = 1;
 /// Ends a plain scalar's run of easy bytes within `[…]` and `{…}`.
 const FLOW_STOP: u8 = 2;
@@ -22,7 +22,7 @@ const fn classes() -> [u8; 256] {
         }
         byte += 1;
     }
-    // Breaks of more than one byte start with C2 or E2; 0 stands for the end of the text.
+    // Breaks of more than one byte start with C2 or E2; 0 is the end of the text.
     mark(&mut table, b"\0 \t\r\n:\xC2\xE2", BLOCK_STOP | FLOW_STOP);
     mark(&mut table, b",?[]{}", FLOW_STOP);
     mark(&mut table, b";/?:@&=+$,.!~*'()[]%", URI);

@@ -164,7 +164,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Returns what a backslash before a byte stands for. go-yaml lacks YAML 1.2's `\/` and knows `\'` besides.
+/// Returns the character of an escape. go-yaml lacks YAML 1.2's `\/` and has `\'` in addition.
 fn simple_escape(byte: u8) -> Option<char> {
     Some(match byte {
         b'0' => '\0',

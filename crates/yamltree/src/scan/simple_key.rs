@@ -1,4 +1,4 @@
-//! Keys without `?`: what may be one, until a `:` proves it or it can be none any more.
+//! Keys without `?`: candidates, until a `:` confirms one or rules it out.
 
 use super::chars::is_blank;
 use super::token::Token;
@@ -12,7 +12,7 @@ const MAX_SIMPLE_KEY_LEN: usize = 1024;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SimpleKey {
     pub(super) possible: bool,
-    /// True if nothing but a key can stand there.
+    /// True if only a key is valid there.
     pub(super) required: bool,
     /// The number of the token that would be the key.
     pub(super) token: usize,
@@ -21,7 +21,7 @@ pub(super) struct SimpleKey {
 }
 
 impl Scanner<'_> {
-    /// Returns whether the head of the queue still may turn out to be a key.
+    /// Returns true if the first token of the queue may still become a key.
     pub(super) fn head_may_be_key(&mut self) -> Result<bool, Error> {
         while let Some(&(token, level)) = self.key_tokens.front() {
             if token == self.taken {
@@ -55,7 +55,7 @@ impl Scanner<'_> {
             && self.text[start..self.pos].chars().count() > MAX_SIMPLE_KEY_LEN
     }
 
-    /// Refuses to give up a key where nothing else may stand.
+    /// Rejects dropping a candidate where only a key is valid.
     fn check_not_required(&self, key: SimpleKey) -> Result<(), Error> {
         if key.required {
             return Err(self.error_at(key.mark, key.mark.pos, "could not find expected ':'"));
@@ -140,7 +140,7 @@ impl Scanner<'_> {
         self.push(kind, start, end);
     }
 
-    /// The `:` that makes a key of what stands between `start` and here.
+    /// Turns the text between `start` and the current `:` into a key.
     fn colon_behind(&self, start: Mark) -> Option<usize> {
         let mut at = self.pos;
         while is_blank(self.byte(at)) {

@@ -51,7 +51,7 @@ impl Scanner<'_> {
         self.pos = end;
     }
 
-    /// Returns true if only blanks stand before the current place on its line.
+    /// Returns true if only blanks precede the current position on its line.
     fn is_line_blank(&mut self) -> bool {
         if self.filled_line == Some(self.line_start) {
             return false;
