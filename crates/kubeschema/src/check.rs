@@ -13,7 +13,7 @@ use crate::builtin::BuiltinSchemas;
 use crate::quantity::is_quantity;
 use crate::schema::{Additional, Bound, Format, ListType, Range, Rules, Schema, Type};
 
-/// More violations of one object than these help nobody.
+/// The maximum number of violations reported per object.
 const MAX_VIOLATIONS: usize = 100;
 
 /// The maximum nesting; schemas can be recursive.

@@ -7,7 +7,7 @@ use yamltree::{Dialect, Node, Resolved};
 use crate::check::json_of;
 use crate::schema::{Additional, Bound, Format, ListType, Pattern, Range, Rules, Schema, Type};
 
-/// Schemas nest no deeper: CRDs have some dozens of levels.
+/// The maximum nesting of a schema: CRDs have a few dozen levels.
 const MAX_DEPTH: usize = 128;
 
 /// The flavour of the schema's keywords.

@@ -269,7 +269,7 @@ fn inherit(entries: &mut Fields, global: Option<&Content>) {
                 }
             }
             Content::Bool(true) => {
-                fields::set(fields::mapping(entries, "options"), field, Content::Bool(true))
+                fields::set(fields::mapping(entries, "options"), field, Content::Bool(true));
             }
             _ => {}
         }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-/// Maximum number of lines that are shown around those that change.
-const CONTEXT: usize = 3;
+/// The number of unchanged lines shown around a change.
+const CONTEXT_LINES: usize = 3;
 
 /// The maximum length of a line in which changed words are marked.
 const MAX_MARKED_LINE: usize = 4000;
@@ -59,15 +59,15 @@ pub(crate) fn hunks<'t>(old: &'t str, new: &'t str) -> Vec<Hunk<'t>> {
     let changes: Vec<_> = diff.hunks().map(|hunk| (range(hunk.before), range(hunk.after))).collect();
     // Changes whose context would touch are shown as one.
     changes
-        .chunk_by(|(one, _), (next, _)| next.start - one.end <= 2 * CONTEXT)
+        .chunk_by(|(one, _), (next, _)| next.start - one.end <= 2 * CONTEXT_LINES)
         .map(|group| hunk(&old, &new, group))
         .collect()
 }
 
 fn hunk<'t>(old: &[&'t str], new: &[&'t str], group: &[(Range<usize>, Range<usize>)]) -> Hunk<'t> {
     let (first, last) = (&group[0], &group[group.len() - 1]);
-    let above = CONTEXT.min(first.0.start);
-    let below = CONTEXT.min(old.len() - last.0.end);
+    let above = CONTEXT_LINES.min(first.0.start);
+    let below = CONTEXT_LINES.min(old.len() - last.0.end);
     let mut lines = Vec::new();
     let mut done = first.0.start - above;
     for (removed, added) in group {

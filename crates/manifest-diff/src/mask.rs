@@ -17,8 +17,8 @@ use crate::input::SecretKey;
 /// The annotation in which `kubectl apply` keeps the whole object, data included.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Maximum number of hexadecimal digits a tag has at least.
-const SHORT: usize = 4;
+/// The minimum number of hexadecimal digits of a tag.
+const MIN_TAG_LEN: usize = 4;
 
 const START: &str = "‹secret ";
 
@@ -120,7 +120,7 @@ impl<'k> Masks<'k> {
         let digits: String = code.iter().map(|byte| format!("{byte:02x}")).collect();
         let len = value.len();
         let mut tag = format!("{START}{digits}, {len} B›");
-        for short in SHORT..digits.len() {
+        for short in MIN_TAG_LEN..digits.len() {
             if !self.taken.contains_key(&digits[..short]) {
                 tag = format!("{START}{}, {len} B›", &digits[..short]);
                 self.taken.insert(digits[..short].to_owned(), code);

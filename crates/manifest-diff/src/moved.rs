@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 
 /// The number of objects above which a common part identifies none of them.
-const COMMON: usize = 16;
+const COMMON_PART_THRESHOLD: usize = 16;
 
-/// Maximum amount of all parts a pair has in common at least, in hundredths.
-const ALIKE: usize = 60;
+/// The minimum share of common parts of a pair, in percent.
+const MIN_SHARED_PERCENT: usize = 60;
 
-/// Maximum number of parts a pair has in common at least.
-const MIN_SHARED: usize = 4;
+/// The minimum number of common parts of a pair.
+const MIN_SHARED_PARTS: usize = 4;
 
 /// Pairs what is gone with what is new, by index.
 pub(crate) fn pairs(gone: &[Vec<u64>], new: &[Vec<u64>]) -> Vec<(usize, usize)> {
@@ -21,7 +21,7 @@ pub(crate) fn pairs(gone: &[Vec<u64>], new: &[Vec<u64>]) -> Vec<(usize, usize)> 
     for (at, parts) in gone.iter().enumerate() {
         for part in parts {
             let of_part = holders.entry(*part).or_default();
-            if of_part.last() != Some(&at) && of_part.len() <= COMMON {
+            if of_part.last() != Some(&at) && of_part.len() <= COMMON_PART_THRESHOLD {
                 of_part.push(at);
             }
         }
@@ -30,12 +30,12 @@ pub(crate) fn pairs(gone: &[Vec<u64>], new: &[Vec<u64>]) -> Vec<(usize, usize)> 
     for (added, parts) in new.iter().enumerate() {
         let mut shared: HashMap<usize, usize> = HashMap::new();
         for part in parts {
-            let of_part = holders.get(part).filter(|holders| holders.len() <= COMMON);
+            let of_part = holders.get(part).filter(|holders| holders.len() <= COMMON_PART_THRESHOLD);
             of_part.into_iter().flatten().for_each(|at| *shared.entry(*at).or_default() += 1);
         }
         for (removed, count) in shared {
             let score = 200 * count / (gone[removed].len() + parts.len()).max(1);
-            if score >= ALIKE && count >= MIN_SHARED {
+            if score >= MIN_SHARED_PERCENT && count >= MIN_SHARED_PARTS {
                 candidates.push((score, removed, added));
             }
         }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_all_have_tells_none() {
-        let many = vec![vec![1, 2, 3, 4, 5]; COMMON + 2];
+        let many = vec![vec![1, 2, 3, 4, 5]; COMMON_PART_THRESHOLD + 2];
         assert_eq!(pairs(&many, &many), []);
         let few = vec![vec![1, 2, 3, 4, 5]; 2];
         assert_eq!(pairs(&few, &few), [(0, 0), (1, 1)]);

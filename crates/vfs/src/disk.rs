@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{FileKind, Files, MAX_DIRECTORY_ENTRIES, MAX_FILE_SIZE};
 
-/// The longest path that Linux takes (`PATH_MAX`); it also bounds the recursion over a path's parts.
-const MAX_PATH: usize = 4096;
+/// The maximum length of a path, as in Linux (`PATH_MAX`). It also limits the recursion over the parts of a path.
+const MAX_PATH_LEN: usize = 4096;
 
 /// The files of this machine.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ impl From<Refusal> for io::Error {
 
 impl Files for Disk {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
-        if path.as_os_str().len() > MAX_PATH {
+        if path.as_os_str().len() > MAX_PATH_LEN {
             return Err(io::ErrorKind::InvalidFilename.into());
         }
         let resolved = if path.is_absolute() {

@@ -9,8 +9,8 @@ use crate::anchors::{Anchors, own};
 use crate::error::{Error, ErrorKind, Result, refused};
 use crate::file::File;
 
-/// Maximum number of keys a message offers instead of one that that is not there.
-const OFFERED: usize = 6;
+/// The maximum number of keys that an error suggests.
+const MAX_SUGGESTIONS: usize = 6;
 
 /// The way from the root of a document to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,7 +231,7 @@ fn child_of_mapping<'f>(node: &'f Node, key: &str, anchors: &Anchors<'f>) -> Res
     let keys: Vec<String> = entries
         .iter()
         .filter_map(|entry| entry.key.text())
-        .take(OFFERED)
+        .take(MAX_SUGGESTIONS)
         .map(|key| format!("`{key}`"))
         .collect();
     let error = missing(format!("missing key `{key}`"), node.span);

@@ -11,10 +11,10 @@ use yamltree::{Comment, Document, Entry, Kind, Node, Span};
 use crate::content::Content;
 use crate::schema::is_string;
 
-/// A node of the old text, by its first and last byte.
-pub(crate) type Place = (u32, u32);
+/// Identifies a node of the old text by its start and end.
+pub(crate) type NodeKey = (u32, u32);
 
-pub(crate) fn place(span: Span) -> Place {
+pub(crate) fn place(span: Span) -> NodeKey {
     (span.start, span.end)
 }
 
@@ -22,15 +22,15 @@ pub(crate) fn place(span: Span) -> Place {
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     /// The texts of scalars.
-    pub(crate) set: HashMap<Place, String>,
+    pub(crate) set: HashMap<NodeKey, String>,
     /// The texts of keys.
-    pub(crate) renamed: HashMap<Place, String>,
+    pub(crate) renamed: HashMap<NodeKey, String>,
     /// The keys whose entries go, and the items that go.
-    pub(crate) removed: HashSet<Place>,
+    pub(crate) removed: HashSet<NodeKey>,
     /// Content appended to mappings (with a key) and sequences.
-    pub(crate) added: HashMap<Place, Vec<(Option<String>, Content)>>,
+    pub(crate) added: HashMap<NodeKey, Vec<(Option<String>, Content)>>,
     /// Content that replaces nodes.
-    pub(crate) replaced: HashMap<Place, Content>,
+    pub(crate) replaced: HashMap<NodeKey, Content>,
     /// The content of a file that had none.
     pub(crate) filled: Option<Content>,
 }

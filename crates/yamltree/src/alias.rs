@@ -9,7 +9,7 @@ use compact_str::CompactString;
 
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{FREELY_ALIASED_NODES, MAX_ALIASED_TEXT_LEN, MAX_DEPTH, SELDOM_ALIASED_NODES};
+use crate::limits::{ALIAS_RATIO_RANGE_HIGH, ALIAS_RATIO_RANGE_LOW, MAX_ALIASED_TEXT_LEN, MAX_DEPTH};
 use crate::node::{Entry, Kind, Node, Props, Style, Tag};
 
 /// The expansion of merged mappings.
@@ -333,7 +333,7 @@ fn sources(value: &Node) -> &[Node] {
 
 /// Which share of a tree's nodes may come from aliases.
 fn allowed_share(nodes: usize) -> f64 {
-    let (few, many) = (FREELY_ALIASED_NODES as f64, SELDOM_ALIASED_NODES as f64);
+    let (few, many) = (ALIAS_RATIO_RANGE_LOW as f64, ALIAS_RATIO_RANGE_HIGH as f64);
     0.99 - 0.89 * ((nodes as f64 - few) / (many - few)).clamp(0.0, 1.0)
 }
 

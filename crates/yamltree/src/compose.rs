@@ -15,7 +15,7 @@ use crate::duplicate::{self, Duplicate, DuplicateKeys};
 use crate::error::{Error, ErrorKind};
 use crate::limits::MAX_DEPTH;
 use crate::node::{Kind, Node, Props, Style, Tag};
-use crate::scan::{Place, Scanner, TagName, TokenKind};
+use crate::scan::{Scanner, TagName, TokenKind, TokenStart};
 
 /// Prefix of YAML's own tags.
 const CORE_TAG_PREFIX: &str = "tag:yaml.org,2002:";
@@ -33,9 +33,9 @@ enum Context {
 #[derive(Default)]
 struct Properties<'t> {
     anchor: Option<&'t str>,
-    tag: Option<(TagName, Place)>,
+    tag: Option<(TagName, TokenStart)>,
     /// From the first to the last of them.
-    place: Option<Place>,
+    place: Option<TokenStart>,
 }
 
 pub(crate) struct Composer<'t> {
@@ -203,15 +203,15 @@ impl<'t> Composer<'t> {
                 properties.anchor = Some(self.scanner.slice(place.start + 1, place.end));
             }
             let first = properties.place.unwrap_or(place);
-            properties.place = Some(Place { end: place.end, ..first });
+            properties.place = Some(TokenStart { end: place.end, ..first });
         }
     }
 
     fn resolve_tag(
         &self,
         name: &TagName,
-        place: Place,
-        properties: Option<Place>,
+        place: TokenStart,
+        properties: Option<TokenStart>,
     ) -> Result<(Tag, Option<CompactString>), Error> {
         let prefix = match (self.tag_prefixes.get(&name.handle), &*name.handle) {
             (Some(prefix), _) => prefix,
@@ -274,7 +274,7 @@ impl<'t> Composer<'t> {
     }
 
     /// Reads a collection, or an empty node that has only an anchor or a tag.
-    fn collection(&mut self, context: Context, properties: Option<Place>) -> Result<(), Error> {
+    fn collection(&mut self, context: Context, properties: Option<TokenStart>) -> Result<(), Error> {
         let is_block = context != Context::Flow;
         let read = match self.peek()? {
             TokenKind::BlockEntry if context == Context::BlockEntry => Self::indentless_sequence,

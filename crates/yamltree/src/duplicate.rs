@@ -33,11 +33,11 @@ pub enum DuplicateKeys {
     Refuse,
 }
 
-/// The most keys that are compared each with each; above that they are hashed.
-const FEW: usize = 16;
+/// The number of keys above which they are hashed instead of compared pairwise.
+const HASHING_THRESHOLD: usize = 16;
 
-/// The most keys that a refusal names: a mapping may hold millions of the same.
-const MAX_NAMED: usize = 100;
+/// The maximum number of keys that an error names: a mapping may repeat a key millions of times.
+const MAX_NAMED_KEYS: usize = 100;
 
 /// The identity of a key. For go-yaml v3 it is kind and text: tag and style are ignored, and all collections are
 /// equal. For v2 it is the value of the text; it rejects collections elsewhere.
@@ -76,8 +76,8 @@ fn identity(key: &Node, dialect: Dialect) -> Identity<'_> {
 /// Adds the keys that repeat an earlier one, each with the first of its kind.
 pub(crate) fn find(entries: &[Entry], dialect: Dialect, found: &mut Vec<Duplicate>) {
     let mut add = |first: &Node, again: &Node| found.push(Duplicate { first: first.span, again: again.span });
-    if entries.len() <= FEW {
-        let mut seen = [Identity::Null; FEW];
+    if entries.len() <= HASHING_THRESHOLD {
+        let mut seen = [Identity::Null; HASHING_THRESHOLD];
         for (at, entry) in entries.iter().enumerate() {
             seen[at] = identity(&entry.key, dialect);
             if let Some(first) = seen[..at].iter().position(|first| *first == seen[at]) {
@@ -155,7 +155,7 @@ impl Refusal {
         for (at, entry) in entries.iter().enumerate() {
             let alike = &places[&identity(&entry.key, self.dialect)];
             for again in alike.iter().filter(|&&again| again > at).map(|&again| &entries[again].key) {
-                if self.named == MAX_NAMED {
+                if self.named == MAX_NAMED_KEYS {
                     return;
                 }
                 let (line, first_line) = (self.line(again.span), self.line(entry.key.span));
@@ -190,7 +190,7 @@ impl Refusal {
     }
 
     fn name(&mut self, fault: std::fmt::Arguments<'_>) {
-        if self.named < MAX_NAMED {
+        if self.named < MAX_NAMED_KEYS {
             self.named += 1;
             let _ = write!(self.message, "\n  {fault}");
         }
@@ -310,7 +310,7 @@ mod tests {
         let text =
             "k: 1\n".repeat(20_000) + &(0..20_000).map(|key| format!("k{key}: 1\n")).collect::<String>();
         let refusal = document(&text, Dialect::V3, DuplicateKeys::Refuse).unwrap_err();
-        assert_eq!(refusal.lines().count(), 1 + MAX_NAMED);
+        assert_eq!(refusal.lines().count(), 1 + MAX_NAMED_KEYS);
         let kept = document(&text, Dialect::V2, DuplicateKeys::KeepLast).unwrap();
         assert_eq!(kept.root.entries().unwrap().len(), 20_001);
         assert_eq!(kept.duplicates.len(), 19_999);

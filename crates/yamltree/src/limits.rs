@@ -14,8 +14,8 @@ pub const MAX_DEPTH: usize = 500;
 pub const MAX_ALIASED_TEXT_LEN: usize = 64 << 20;
 
 /// Up to this many nodes, 99 of 100 may come from aliases, as in go-yaml: small documents may use them freely.
-pub(crate) const FREELY_ALIASED_NODES: usize = 400_000;
+pub(crate) const ALIAS_RATIO_RANGE_LOW: usize = 400_000;
 
 /// From this many nodes on, one of 10 may come from aliases, as in go-yaml. In between the share falls evenly, so that
 /// about 400,000 aliased nodes are the most that any document gets.
-pub(crate) const SELDOM_ALIASED_NODES: usize = 4_000_000;
+pub(crate) const ALIAS_RATIO_RANGE_HIGH: usize = 4_000_000;

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 
 use compact_str::CompactString;
 
-pub(crate) use token::{Place, TagName, TokenKind};
+pub(crate) use token::{TagName, TokenKind, TokenStart};
 
 use crate::dialect::Dialect;
 use crate::document::Comment;
@@ -147,12 +147,12 @@ impl<'t> Scanner<'t> {
     }
 
     /// Returns the location of the token that [`Self::peek`] returned.
-    pub(crate) fn head(&self) -> Place {
+    pub(crate) fn head(&self) -> TokenStart {
         self.tokens[0].place
     }
 
     /// Takes the token that [`Self::peek`] has shown.
-    pub(crate) fn take(&mut self) -> Place {
+    pub(crate) fn take(&mut self) -> TokenStart {
         self.head_ready = false;
         self.taken += 1;
         self.tokens.pop_front().expect("peek put a token there").place
@@ -183,7 +183,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A fault in the grammar, which go-yaml reports one line further up than one in the text.
-    pub(crate) fn grammar_error(&self, context: Option<u32>, at: Place, message: &str) -> Error {
+    pub(crate) fn grammar_error(&self, context: Option<u32>, at: TokenStart, message: &str) -> Error {
         let context = context.unwrap_or(0);
         let line = match self.dialect {
             Dialect::V3 if context != 0 => context,
@@ -302,7 +302,7 @@ impl<'t> Scanner<'t> {
     // The queue.
 
     fn push(&mut self, kind: TokenKind, start: Mark, end: usize) {
-        let place = Place { start: start.pos as u32, end: end as u32, line: start.line };
+        let place = TokenStart { start: start.pos as u32, end: end as u32, line: start.line };
         self.tokens.push_back(Token { kind, place });
     }
 

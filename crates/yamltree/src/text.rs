@@ -12,7 +12,7 @@ pub(crate) struct TextTraits {
     pub(crate) only_lf: bool,
 }
 
-/// Maximum number of bytes that are looked at together.
+/// The number of bytes checked at a time.
 const BLOCK: usize = 64;
 
 /// Refuses characters that go-yaml does not let into a document.

@@ -26,11 +26,11 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-/// A group of more findings than this is folded.
-const OPEN_FINDINGS: usize = 12;
+/// The number of findings above which a group is folded.
+const FOLD_THRESHOLD: usize = 12;
 
-/// Maximum number of fields of an object that are named above its diff.
-const NAMED_FIELDS: usize = 6;
+/// The maximum number of fields named above the diff of an object.
+const MAX_NAMED_FIELDS: usize = 6;
 
 fn write(review: &Review, options: &FormatOptions) -> String {
     let mut tera = Tera::new();
@@ -180,7 +180,7 @@ fn finding_groups(findings: &[Finding]) -> Vec<FindingGroup> {
     let group = |group: &[Finding]| FindingGroup {
         title: group[0].rule.title(),
         level: level(group[0].level),
-        is_open: group.len() <= OPEN_FINDINGS,
+        is_open: group.len() <= FOLD_THRESHOLD,
         findings: group.iter().map(row).collect(),
     };
     groups.map(group).collect()
@@ -295,8 +295,8 @@ fn object_section(object: &ObjectReview) -> ObjectSection {
         status: visible(&words::object_status(object)),
         plus: count(Op::New),
         minus: count(Op::Old),
-        more_fields: fields.len().saturating_sub(NAMED_FIELDS),
-        fields: fields.into_iter().take(NAMED_FIELDS).collect(),
+        more_fields: fields.len().saturating_sub(MAX_NAMED_FIELDS),
+        fields: fields.into_iter().take(MAX_NAMED_FIELDS).collect(),
         diff: data(&hunks),
     }
 }

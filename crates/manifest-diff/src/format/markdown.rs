@@ -19,27 +19,27 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Maximum length of a GitHub comment.
-const LIMIT: usize = 65_536;
+const GITHUB_COMMENT_LIMIT: usize = 65_536;
 
 /// The maximum length of titles, commands and URLs.
-const MAX_WORDS: usize = 300;
+const MAX_TITLE_LEN: usize = 300;
 
 /// The maximum length of an error or a finding in a list.
-const MAX_MESSAGE: usize = 600;
+const MAX_MESSAGE_LEN: usize = 600;
 
-/// Room for the sentence that says what is left out.
-const CLOSING: usize = 400;
+/// The room reserved for the closing sentence about omitted diffs.
+const CLOSING_RESERVE: usize = 400;
 
 /// The maximum number of lines of a target's diffs that are shown unfolded.
-const OPEN_LINES: usize = 20;
+const FOLD_THRESHOLD: usize = 20;
 
 fn write(review: &Review, options: &FormatOptions) -> String {
-    let limit = options.limit.unwrap_or(LIMIT);
+    let limit = options.limit.unwrap_or(GITHUB_COMMENT_LIMIT);
     let mut text = opening(review, options);
-    if len(&text) + CLOSING > limit {
+    if len(&text) + CLOSING_RESERVE > limit {
         return cut(&text, limit);
     }
-    let mut left = limit - len(&text) - CLOSING;
+    let mut left = limit - len(&text) - CLOSING_RESERVE;
     // Even where all lists are long there is room for diffs.
     for (section, share) in [(findings(&review.summary), 2), (changes(&review.summary), 3)] {
         let section = section.within(left / share);
@@ -56,17 +56,17 @@ fn write(review: &Review, options: &FormatOptions) -> String {
 fn opening(review: &Review, options: &FormatOptions) -> String {
     let mut text = "## Rendered changes".to_owned();
     if let Some(title) = &options.title {
-        let _ = write!(text, ": {}", code(&shortened(title, MAX_WORDS)));
+        let _ = write!(text, ": {}", code(&shortened(title, MAX_TITLE_LEN)));
     }
     let mut phrases = words::headline(review).into_iter();
     let _ = write!(text, "\n\n**{}**", phrases.next().unwrap_or_default());
     phrases.for_each(|phrase| text += &format!(" · {phrase}"));
     text.push('\n');
     if let Some(report) = &options.full_report {
-        let _ = write!(text, "\nThe whole report: {}\n", link(&shortened(report, MAX_WORDS)));
+        let _ = write!(text, "\nThe whole report: {}\n", link(&shortened(report, MAX_TITLE_LEN)));
     }
     if let Some(command) = &options.command {
-        let _ = write!(text, "\nThe same by hand: {}\n", code(&shortened(command, MAX_WORDS)));
+        let _ = write!(text, "\nThe same by hand: {}\n", code(&shortened(command, MAX_TITLE_LEN)));
     }
     text
 }
@@ -82,7 +82,7 @@ impl Section {
     fn within(self, limit: usize) -> String {
         let count = self.lines.len();
         let mut text = String::new();
-        let mut used = CLOSING / 4;
+        let mut used = CLOSING_RESERVE / 4;
         let mut heading = None;
         for (at, (of, line)) in self.lines.into_iter().enumerate() {
             let mut block = String::new();
@@ -92,7 +92,7 @@ impl Section {
             }
             block += &line;
             if used + len(&block) > limit {
-                if used + CLOSING / 4 <= limit {
+                if used + CLOSING_RESERVE / 4 <= limit {
                     let _ = write!(text, "\n… and {} more {}\n", count - at, self.what);
                 }
                 break;
@@ -112,7 +112,7 @@ fn findings(summary: &Summary) -> Section {
             Level::Note => "ℹ️",
         };
         let object = finding.object.as_ref().map(|object| format!("{}: ", code(&object.to_string())));
-        let message = escaped(&shortened(&finding.message, MAX_MESSAGE));
+        let message = escaped(&shortened(&finding.message, MAX_MESSAGE_LEN));
         let heading = format!("**{}**\n", finding.rule.title());
         let object = object.unwrap_or_default();
         (Some(heading), format!("- {sign} {object}{message} ({})\n", code(&finding.target)))
@@ -240,7 +240,7 @@ impl<'r> Diffs<'r> {
         let mut blocks = self.blocks.iter().zip(shown).peekable();
         for (at, target) in self.targets.iter().enumerate() {
             if is_begun[at] {
-                text += &begun(target, lines_of[at] <= OPEN_LINES, omitted_of[at]);
+                text += &begun(target, lines_of[at] <= FOLD_THRESHOLD, omitted_of[at]);
             }
             while let Some((block, shown)) = blocks.next_if(|(block, _)| block.target == at) {
                 match shown {
@@ -262,18 +262,18 @@ const END: &str = "\n</details>\n";
 /// The beginning of a target's diffs.
 fn begun(target: &TargetReview, is_open: bool, omitted: usize) -> String {
     let open = if is_open { " open" } else { "" };
-    let name = html(&shortened(&target.to_string(), MAX_WORDS));
-    let status = html(&shortened(&words::target_status(target), MAX_WORDS));
+    let name = html(&shortened(&target.to_string(), MAX_TITLE_LEN));
+    let status = html(&shortened(&words::target_status(target), MAX_TITLE_LEN));
     let mut text = format!("\n<details{open}><summary><b><code>{name}</code></b> {status}</summary>\n");
     if omitted > 0 {
         let objects = number(omitted, "object is", "objects are");
         let _ = write!(text, "\n_{objects} not shown here._\n");
     }
     if let Some(error) = &target.base_error {
-        let _ = write!(text, "\nBefore: {}\n", escaped(&shortened(error, MAX_MESSAGE)));
+        let _ = write!(text, "\nBefore: {}\n", escaped(&shortened(error, MAX_MESSAGE_LEN)));
     }
     for warning in target.warnings.iter().filter(|warning| warning.is_new).take(5) {
-        let _ = write!(text, "\nNew warning: {}\n", escaped(&shortened(&warning.message, MAX_MESSAGE)));
+        let _ = write!(text, "\nNew warning: {}\n", escaped(&shortened(&warning.message, MAX_MESSAGE_LEN)));
     }
     if let Some(hidden) = words::hidden(target.hidden) {
         let _ = write!(text, "\n{hidden}\n");
@@ -290,8 +290,8 @@ fn block(target: usize, object: &ObjectReview) -> Block {
         lines += hunk.lines.iter().filter(|line| line.op != Op::Same).count();
     }
     let fence = "`".repeat(3.max(longest_run(&diff) + 1));
-    let name = code(&shortened(&object.id.to_string(), MAX_WORDS));
-    let status = escaped(&shortened(&words::object_status(object), MAX_WORDS));
+    let name = code(&shortened(&object.id.to_string(), MAX_TITLE_LEN));
+    let status = escaped(&shortened(&words::object_status(object), MAX_TITLE_LEN));
     let text = format!("\n{name} {status}\n\n{fence}diff\n{diff}{fence}\n");
     let short = format!("\n{name} {status} – {}\n", number(lines, "changed line", "changed lines"));
     Block { target, len: len(&text), text, short_len: len(&short), short, lines }
@@ -354,7 +354,7 @@ fn code(text: &str) -> String {
 
 /// The same in a table, where `|` ends a cell even in code.
 fn cell(text: &str) -> String {
-    code(&shortened(text, MAX_WORDS)).replace('|', "\\|")
+    code(&shortened(text, MAX_TITLE_LEN)).replace('|', "\\|")
 }
 
 /// Returns the place of the full report, as a link if it is a URL that is safe in one.

@@ -7,8 +7,8 @@ use yamltree::Node;
 use super::Difference;
 use crate::model::{Level, Rule, Summary};
 
-/// Maximum number of narrowings of one schema that are told one by one.
-const MAX_TOLD: usize = 20;
+/// The maximum number of narrowings of one schema that are listed.
+const MAX_NARROWINGS: usize = 20;
 
 /// Limits that narrow a value when they grow, and when they shrink.
 const LOWER: &[&str] = &["minimum", "minLength", "minItems", "minProperties"];
@@ -40,8 +40,8 @@ pub(super) fn look(difference: &Difference<'_>, summary: &mut Summary) {
         let (Some(old), Some(new)) = (schema(old), schema(new)) else { continue };
         let mut narrowed = Narrowed { path: String::new(), told: Vec::new() };
         narrowed.schema(&old, &new);
-        let more = narrowed.told.len().saturating_sub(MAX_TOLD);
-        for (path, what) in narrowed.told.into_iter().take(MAX_TOLD) {
+        let more = narrowed.told.len().saturating_sub(MAX_NARROWINGS);
+        for (path, what) in narrowed.told.into_iter().take(MAX_NARROWINGS) {
             let field = if path.is_empty() { "the object".to_owned() } else { format!("`{path}`") };
             tell(Level::Warning, format!("`{name}`: {field} {what}"));
         }

@@ -9,7 +9,7 @@ use crate::model::{Level, Rule, Summary};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// A role with more permissions than this is not taken apart; nobody would read them one by one.
+/// The maximum number of permissions of a role that are compared one by one.
 const MAX_PERMISSIONS: usize = 20_000;
 
 /// Permissions that lead to all others, or to what is secret.

@@ -95,7 +95,7 @@ const PLACEHOLDERS: &[&str] = &[
 const SIGNS: &[&str] = &["PRIVATE KEY-----", "ghp_", "github_pat_", "glpat-", "xoxb-", "AKIA"];
 
 /// The length above which a value counts as a file and is not searched for placeholders.
-const MAX_PLACEHOLDER: usize = 256;
+const MAX_PLACEHOLDER_LEN: usize = 256;
 
 fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
     for (at, target, object) in index.objects() {
@@ -172,7 +172,7 @@ fn is_placeholder(text: &str) -> bool {
     let lower = text.to_lowercase();
     is_path
         || is_one_character
-        || (text.len() <= MAX_PLACEHOLDER
+        || (text.len() <= MAX_PLACEHOLDER_LEN
             && PLACEHOLDERS.iter().any(|placeholder| lower.contains(placeholder)))
 }
 

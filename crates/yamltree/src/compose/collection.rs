@@ -4,7 +4,7 @@ use super::{Composer, Context};
 use crate::duplicate::{self, DuplicateKeys};
 use crate::error::Error;
 use crate::node::{Entry, Kind, Node, Style};
-use crate::scan::{Place, TokenKind};
+use crate::scan::{TokenKind, TokenStart};
 use diagnostic::Span;
 
 impl Composer<'_> {
@@ -144,7 +144,7 @@ impl Composer<'_> {
     }
 
     /// Reads the comma before another item of a flow collection that began at `place`, or finds its end.
-    fn flow_continues(&mut self, first: usize, place: Place, end: TokenKind) -> Result<bool, Error> {
+    fn flow_continues(&mut self, first: usize, place: TokenStart, end: TokenKind) -> Result<bool, Error> {
         if self.peek()? == end {
             return Ok(false);
         }

@@ -103,14 +103,14 @@ enum LevelKind {
 
 /// The position of a node.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct Position {
     in_mapping: bool,
     /// A key without `?`, so on one line.
     simple_key: bool,
 }
 
-/// The longest key that is written without `?`, its tag and anchor included.
-const MAX_SIMPLE_KEY: usize = 128;
+/// The maximum length of a key without `?`, with its tag and anchor.
+const MAX_SIMPLE_KEY_LEN: usize = 128;
 
 impl<'o> Emitter<'o> {
     /// A writer that appends to `out`, which must be empty or end in a line break.
@@ -177,7 +177,7 @@ impl<'o> Emitter<'o> {
 
     /// Writes `*name`.
     pub fn alias(&mut self, name: &str) {
-        self.open(name.len() <= MAX_SIMPLE_KEY);
+        self.open(name.len() <= MAX_SIMPLE_KEY_LEN);
         self.indicator("*", true, false, false);
         self.put(name);
         self.whitespace = false;
@@ -200,7 +200,7 @@ impl<'o> Emitter<'o> {
     }
 
     fn start(&mut self, start: Start<'_>, kind: LevelKind, bracket: char) {
-        let place = self.open(start.empty && start.properties.len() <= MAX_SIMPLE_KEY);
+        let place = self.open(start.empty && start.properties.len() <= MAX_SIMPLE_KEY_LEN);
         self.properties(start.properties);
         let flow = start.flow || start.empty || self.flow_levels > 0;
         let compact = kind == LevelKind::Sequence && place.in_mapping && !self.indention;
@@ -262,7 +262,7 @@ impl<'o> Emitter<'o> {
 
     /// Writes a string that is plain in every context and never folded: most scalars are.
     fn word(&mut self, text: &str) {
-        self.open(text.len() <= MAX_SIMPLE_KEY);
+        self.open(text.len() <= MAX_SIMPLE_KEY_LEN);
         if !self.whitespace {
             self.out.push(' ');
             self.column += 1;
@@ -275,7 +275,7 @@ impl<'o> Emitter<'o> {
 
     fn scalar_of(&mut self, text: &str, classes: Classes, style: Style, properties: Properties<'_>) {
         let analysis = Analysis::of(text, classes, self.options.dialect);
-        let simple = !analysis.multiline && text.len() + properties.len() <= MAX_SIMPLE_KEY;
+        let simple = !analysis.multiline && text.len() + properties.len() <= MAX_SIMPLE_KEY_LEN;
         let place = self.open(simple);
         let style = self.possible_style(text, style, analysis, place);
         self.properties(properties);
@@ -286,7 +286,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// The wanted style, or the next one that can hold the text at this place.
-    fn possible_style(&self, text: &str, wanted: Style, analysis: Analysis, place: Place) -> Style {
+    fn possible_style(&self, text: &str, wanted: Style, analysis: Analysis, place: Position) -> Style {
         let in_flow = self.flow_levels > 0;
         let mut style = wanted;
         if place.simple_key && analysis.multiline {
@@ -306,8 +306,8 @@ impl<'o> Emitter<'o> {
     }
 
     /// Writes what the innermost collection has before its next node.
-    fn open(&mut self, simple: bool) -> Place {
-        let Some(level) = self.levels.last_mut() else { return Place::default() };
+    fn open(&mut self, simple: bool) -> Position {
+        let Some(level) = self.levels.last_mut() else { return Position::default() };
         let (kind, flow, first) = (level.kind, level.flow, level.untouched);
         level.untouched = false;
         level.kind = match kind {
@@ -345,7 +345,7 @@ impl<'o> Emitter<'o> {
             }
         }
         let in_mapping = kind != LevelKind::Sequence;
-        Place { in_mapping, simple_key: simple && kind == LevelKind::Key }
+        Position { in_mapping, simple_key: simple && kind == LevelKind::Key }
     }
 
     fn flow_separator(&mut self, first: bool) {

@@ -2,10 +2,10 @@
 
 use super::chars::is_blank;
 use super::token::Token;
-use super::{Mark, Place, Scanner, TokenKind};
+use super::{Mark, Scanner, TokenKind, TokenStart};
 use crate::error::Error;
 
-/// Maximum distance a key without `?` may be from its `:`, in characters.
+/// The maximum distance, in characters, from the start of a key without `?` to its `:`.
 const MAX_SIMPLE_KEY_LEN: usize = 1024;
 
 /// The possible start of a key without `?`.
@@ -116,7 +116,7 @@ impl Scanner<'_> {
         // A token that was handed out early is out of reach; what should stand before it comes last instead.
         let index = key.token.checked_sub(self.taken).unwrap_or(self.tokens.len());
         let pos = key.mark.pos as u32;
-        let place = Place { start: pos, end: pos, line: key.mark.line };
+        let place = TokenStart { start: pos, end: pos, line: key.mark.line };
         self.tokens.insert(index, Token { kind: TokenKind::Key, place });
         if self.roll_indent(key.column) {
             let index = key.token.checked_sub(self.taken).unwrap_or(self.tokens.len());

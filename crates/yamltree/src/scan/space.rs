@@ -6,8 +6,8 @@ use super::{Scanner, TokenKind};
 use crate::dialect::Dialect;
 use crate::document::Comment;
 
-/// Maximum distance from the end of a comment go-yaml v3 looks for the next one, in bytes.
-const COMMENT_REACH: usize = 512;
+/// The maximum distance, in bytes, at which go-yaml v3 looks for the next comment.
+const MAX_COMMENT_DISTANCE: usize = 512;
 
 impl Scanner<'_> {
     pub(super) fn skip_to_token(&mut self) {
@@ -71,7 +71,7 @@ impl Scanner<'_> {
             return;
         }
         let mut at = self.pos;
-        while is_blank(self.byte(at)) && at - self.pos < COMMENT_REACH {
+        while is_blank(self.byte(at)) && at - self.pos < MAX_COMMENT_DISTANCE {
             at += 1;
         }
         if self.byte(at) == b'#' {
@@ -83,9 +83,9 @@ impl Scanner<'_> {
     /// The comment after a comment that ended at `end`, when nothing but blanks and one-byte breaks lie between. go-yaml
     /// v3 reads such comments as one, so that the tabs between them, refused elsewhere, pass.
     fn chained_comment(&self, end: usize) -> Option<usize> {
-        let between = self.bytes[end..].iter().take(COMMENT_REACH);
+        let between = self.bytes[end..].iter().take(MAX_COMMENT_DISTANCE);
         let len = between.take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
-        (len < COMMENT_REACH && self.byte(end + len) == b'#').then_some(end + len)
+        (len < MAX_COMMENT_DISTANCE && self.byte(end + len) == b'#').then_some(end + len)
     }
 
     /// Moves on over blanks and breaks.

@@ -6,12 +6,12 @@ use crate::node::Style;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
-    pub(crate) place: Place,
+    pub(crate) place: TokenStart,
 }
 
 /// The position of a token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TokenStart {
     /// The first byte, counted from the start of the text.
     pub(crate) start: u32,
     /// One past the last byte.
