@@ -1,6 +1,6 @@
-//! Findings of linters and validators in the formats of people, CI systems and code hosts.
+//! Findings of linters and validators, in formats for CI systems and code hosts.
 //!
-//! In: [`Finding`]s. Out: a text in one of [`FORMATS`]. No format has more of a manifest in it than the messages have.
+//! Input: [`Finding`]s. Output: a report in one of [`FORMATS`]. A report contains no more of a manifest than the messages do.
 
 mod annotations;
 mod gitlab;
@@ -13,14 +13,14 @@ use std::fmt;
 use serde::Serialize;
 use yamltree::Location;
 
-/// One thing that was found.
+/// A finding.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The rule that it breaks.
     pub rule: &'static Rule,
-    /// Amount that it matters here.
+    /// The severity.
     pub severity: Severity,
-    /// A sentence.
+    /// The message.
     pub message: String,
     /// The hint: what to do about it.
     pub hint: Option<String>,
@@ -39,17 +39,17 @@ pub struct Finding {
 pub struct Rule {
     /// The stable code: `LINT001`.
     pub code: &'static str,
-    /// A word for it: `replicas-under-autoscaler`.
+    /// The name: `replicas-under-autoscaler`.
     pub name: &'static str,
-    /// The subject and reason of the rule.
+    /// The reason for the rule, in a sentence.
     pub meaning: &'static str,
 }
 
-/// Amount that something matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It is worth knowing.
+    /// Information.
     Note,
     /// It is surely not meant.
     Warning,

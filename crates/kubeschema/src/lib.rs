@@ -1,8 +1,8 @@
-//! Tells whether an object keeps to the schema of its kind, without an API server.
+//! Validates Kubernetes objects against the schemas of their kinds, without an API server.
 //!
 //! Schemas of Kubernetes' own kinds, for six minor versions, are built in ([`BuiltinSchemas`]); those of custom resources are
-//! read from CRDs ([`crd::kinds`]), or from files as JSON schemas ([`Schema::read_json_schema`]). [`check`] holds an
-//! object against one and says what is wrong, where. Values are in no message: the object may be a Secret.
+//! read from CRDs ([`crd::kinds`]), or from files as JSON schemas ([`Schema::read_json_schema`]). [`check`] validates
+//! an object and returns the violations with their locations. Messages contain no values: the object may be a Secret.
 
 mod builtin;
 mod check;
@@ -28,7 +28,7 @@ pub struct Gvk {
 }
 
 impl Gvk {
-    /// The kind that an object's `apiVersion` and `kind` say.
+    /// Returns the kind for `apiVersion` and `kind` of an object.
     #[must_use]
     pub fn new(api_version: &str, kind: &str) -> Self {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));

@@ -1,11 +1,10 @@
-//! Compares Kubernetes objects before and after a change: a diff of objects, a summary of what matters, and reports
-//! for people and machines.
+//! Reviews of changes to Kubernetes objects: a diff of objects, a summary of what matters, and reports in several formats.
 //!
-//! Input: the targets that a repository renders to, before and after ([`Target`]). Out: a [`Review`], which is data, and
-//! texts made of it by one of [`FORMATS`]. No disk, network, clock or process: the same input gives the same bytes.
+//! Input: the [`Target`]s of a repository before and after a change. Output: a [`Review`], which is plain data, and reports
+//! made from it by one of [`FORMATS`]. No disk, network, clock or process: equal input gives equal bytes.
 //!
-//! No value of a Secret leaves [`review()`]: they become keyed tags before anything is compared, so that no format can
-//! show one.
+//! Values of Secrets never leave [`review()`]: it replaces them by keyed tags before it compares anything, so that no format
+//! can print one.
 
 mod compare;
 pub mod format;

@@ -1,9 +1,9 @@
-//! Few, trusted findings over rendered objects: what will not work, or surely is not meant.
+//! Lint rules for rendered Kubernetes objects: few findings, and those reliable.
 //!
-//! In: a [`Manifests`] of targets with their objects, and what is index of Applications, projects and API versions. Out:
-//! findings, without those that are suppressed ([`manifest_lint`]). The rules are the table [`RULES`]; each says in its file what
-//! it leaves alone, because a finding that is wrong costs more than one that is missing. Values of Secrets are in no
-//! finding.
+//! Input: [`Manifests`], which are targets with their objects, and what is known of Applications, projects and API versions.
+//! Output: findings, without those that a comment or an annotation suppresses. The rules are the table [`RULES`]; the file
+//! of each rule lists what it does not report, because a wrong finding costs more than a missing one. No finding contains
+//! the value of a Secret. Each finding names its object and field, and has the location of the field if that is known.
 
 mod builder;
 mod index;

@@ -46,9 +46,13 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
         if !is_of_applications && !is_argocd(target) {
             let what = match inside.iter().find(|object| !of_argocd(object)) {
                 Some(object) => {
-                    format!("it deploys {object} into `{ARGOCD_NAMESPACE}`, the namespace of Argo CD")
+                    format!(
+                        "the Application deploys {object} into `{ARGOCD_NAMESPACE}`, the namespace of Argo CD"
+                    )
                 }
-                None => format!("its destination is `{ARGOCD_NAMESPACE}`, the namespace of Argo CD"),
+                None => format!(
+                    "the destination of the Application is `{ARGOCD_NAMESPACE}`, the namespace of Argo CD"
+                ),
             };
             let mut draft = FindingBuilder::new(index, at, &deployment.object, Severity::Warning)
                 .message(what)

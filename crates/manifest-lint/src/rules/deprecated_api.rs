@@ -24,10 +24,10 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
         let Some(End::Deprecated { removed, replacement }) = versions.end(minor, object) else { continue };
         let what = format!("{}, kind {}", object.api_version(), object.kind());
         let draft = FindingBuilder::new(index, at, object, Severity::Warning)
-            .message(format!("{what} is deprecated in Kubernetes 1.{minor}, and gone in 1.{removed}"));
+            .message(format!("{what} is deprecated in Kubernetes 1.{minor} and removed in 1.{removed}"));
         drafts.push(match replacement {
             "" => draft.hint("it has no replacement"),
-            version => draft.hint(format!("write it as `{version}`")),
+            version => draft.hint(format!("use `apiVersion: {version}`")),
         });
     }
 }

@@ -64,7 +64,7 @@ pub(crate) const UNUSED_SUPPRESSION: Check = Check {
     rule: &Rule {
         code: "LINT014",
         name: "unused-suppression",
-        meaning: "A finding is suppressed that there is not, so that the next one of its kind would go unseen.",
+        meaning: "A suppression without a finding would hide the next finding of its kind.",
     },
     fix: "remove it",
     run: |_, _| {},

@@ -16,7 +16,7 @@ pub(super) const CHECK: Check = Check {
         meaning: "What `latest` is changes without a change in Git: nodes run different versions, and a rollback rolls \
                   nothing back.",
     },
-    fix: "name a version, or a digest",
+    fix: "set a version tag or a digest",
     run,
 };
 

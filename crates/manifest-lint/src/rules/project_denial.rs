@@ -16,7 +16,7 @@ pub(super) const CHECK: Check = Check {
         meaning: "The project of an Application does not permit its source, its destination or one of its objects: \
                   Argo CD does not sync it.",
     },
-    fix: "permit it in the AppProject, or deploy it by another project",
+    fix: "permit it in the AppProject, or use another project",
     run,
 };
 

@@ -121,10 +121,10 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
         let Some(End::Removed { since, replacement }) = versions.end(minor, object) else { continue };
         let what = format!("{}, kind {}", object.api_version(), object.kind());
         let draft = FindingBuilder::new(index, at, object, Severity::Error)
-            .message(format!("Kubernetes 1.{minor} does not serve {what}: it is gone since 1.{since}"));
+            .message(format!("Kubernetes 1.{minor} does not serve {what}: removed in 1.{since}"));
         drafts.push(match replacement {
             Some("") => draft.hint("it has no replacement: remove it"),
-            Some(version) => draft.hint(format!("write it as `{version}`")),
+            Some(version) => draft.hint(format!("use `apiVersion: {version}`")),
             None => draft,
         });
     }

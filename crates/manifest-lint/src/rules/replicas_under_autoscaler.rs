@@ -58,7 +58,7 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
                         ))
                         .hint(format!("add the sync option `{RESPECTED}`")),
                 ),
-                Some(Ignored::Not) | None => Some(draft.message(format!("{scaler} scales this, and Git sets it back"))),
+                Some(Ignored::Not) | None => Some(draft.message(format!("{scaler} scales this workload, and each sync resets `replicas` to the value in Git"))),
             });
         }
     }

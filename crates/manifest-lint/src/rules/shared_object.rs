@@ -19,7 +19,7 @@ pub(super) const CHECK: Check = Check {
         meaning: "An object that two Applications have belongs to whichever was synced last: both are never in sync at \
                   once, and the one that is deleted takes the object along.",
     },
-    fix: "leave it to one of them",
+    fix: "keep the object in one of the Applications only",
     run,
 };
 
@@ -35,8 +35,9 @@ fn run<'s>(index: &Index<'s>, drafts: &mut Vec<FindingBuilder<'s>>) {
         if owner != at {
             let owner = &index.set.targets[owner].name;
             drafts.push(
-                FindingBuilder::new(index, at, object, Severity::Warning)
-                    .message(format!("the Application `{owner}` has it too, on the same cluster")),
+                FindingBuilder::new(index, at, object, Severity::Warning).message(format!(
+                    "the Application `{owner}` also deploys this object to the same cluster"
+                )),
             );
         }
     }
