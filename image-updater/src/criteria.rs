@@ -8,6 +8,9 @@ use std::str::FromStr;
 use jiff::SignedDuration;
 use oci_registry::Platform;
 
+/// The strategy if none is named.
+pub(crate) const DEFAULT_STRATEGY: &str = "semver";
+
 /// The criteria of a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Criteria {
@@ -50,7 +53,7 @@ pub struct Criteria {
 impl Default for Criteria {
     fn default() -> Self {
         Self {
-            strategy: crate::policy::DEFAULT.to_owned(),
+            strategy: DEFAULT_STRATEGY.to_owned(),
             semver_constraint: None,
             calver_format: None,
             order: None,

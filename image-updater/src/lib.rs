@@ -24,6 +24,7 @@ pub mod dialect;
 mod diff;
 mod disk;
 mod edit;
+mod evaluator;
 pub mod files;
 mod filter;
 mod find;

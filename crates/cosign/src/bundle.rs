@@ -6,7 +6,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use oci_registry::Digest;
 use serde::Deserialize;
 
-use crate::signature::{Fault, shown};
+use crate::claim::{Fault, shown};
 use crate::statement::PAYLOAD_TYPE;
 
 /// Prefix of the media types of bundles, before their version.

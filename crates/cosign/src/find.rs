@@ -12,8 +12,9 @@
 use oci_registry::{Client, Content, Descriptor, Digest, Manifest, Reference, Repository};
 
 use crate::bundle::{self, Bundle};
+use crate::claim::Fault;
 use crate::error::{Error, ErrorKind};
-use crate::signature::{Fault, Signature, Signed};
+use crate::signature::{Signature, Signed};
 use crate::simple_signing;
 use crate::statement;
 

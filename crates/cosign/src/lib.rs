@@ -8,6 +8,7 @@
 //! cannot be read, is too large or cannot be had from the registry counts for nothing: it fails closed.
 
 mod bundle;
+mod claim;
 mod der;
 mod error;
 mod find;

@@ -7,12 +7,9 @@
 
 use oci_registry::Digest;
 
-use crate::error::Error;
+use crate::claim::{Claim, Fault};
 use crate::key::PublicKey;
 use crate::{simple_signing, statement};
-
-/// Maximum amount of a text of others is shown.
-const MAX_SHOWN: usize = 100;
 
 /// A signature, and what it is of.
 #[derive(Debug)]
@@ -32,38 +29,6 @@ pub(crate) enum Signed {
     Statement(Vec<u8>),
     /// The manifest itself, as it is.
     Manifest(Vec<u8>),
-}
-
-/// The statement about a digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// It is for it.
-    Ours,
-    /// It is for another one.
-    Other(String),
-    /// It is something else than a signature, of this type.
-    Attestation(String),
-    /// It cannot be understood.
-    Malformed(String),
-}
-
-/// Why a signature does not count.
-#[derive(Clone, Debug)]
-pub(crate) enum Fault {
-    /// The registry did not give it.
-    Registry(Error),
-    /// It is with one of the keys, for another digest.
-    OtherDigest(String),
-    /// It is with another key, or of another content.
-    OtherKey,
-    /// It is by a certificate.
-    Certificate,
-    /// It is larger than signatures are.
-    TooLarge(String),
-    /// It cannot be read.
-    Malformed(String),
-    /// It is something else that is signed, of this type.
-    Attestation(String),
 }
 
 impl Signature {
@@ -92,9 +57,4 @@ impl Signature {
             Signed::Manifest(bytes) => Claim::Other(Digest::of(bytes).to_string()),
         }
     }
-}
-
-/// A text of others, as far as it may stand in a message.
-pub(crate) fn shown(text: &str) -> String {
-    text.escape_debug().take(MAX_SHOWN).collect()
 }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use oci_registry::Digest;
 use serde::Deserialize;
 
-use crate::signature::{Claim, Fault, shown};
+use crate::claim::{Claim, Fault, shown};
 
 /// Media type of a signature layer.
 pub(crate) const LAYER: &str = "application/vnd.dev.cosign.simplesigning.v1+json";

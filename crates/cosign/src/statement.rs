@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use oci_registry::Digest;
 use serde::Deserialize;
 
-use crate::signature::{Claim, shown};
+use crate::claim::{Claim, shown};
 
 /// Payload type of an envelope.
 pub(crate) const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 use crate::PublicKey;
 use crate::bundle::{Bundle, Content};
-use crate::signature::{Fault, Signature, Signed};
+use crate::claim::Fault;
+use crate::signature::{Signature, Signed};
 use crate::simple_signing;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/cosign/");
@@ -172,7 +173,7 @@ fn bundles_that_break_their_rules_are_malformed() {
 fn a_payload_that_is_signed_and_says_nothing_known_is_malformed() {
     let claim = |payload: &str| simple_signing::claim(payload.as_bytes(), &digest());
     let image = format!(r#"{{"docker-manifest-digest": "{}"}}"#, digest());
-    let ours = crate::signature::Claim::Ours;
+    let ours = crate::claim::Claim::Ours;
     assert_eq!(claim(&format!(r#"{{"critical": {{"image": {image}}}}}"#)), ours);
     for wrong in [
         "null".to_owned(),
@@ -182,7 +183,7 @@ fn a_payload_that_is_signed_and_says_nothing_known_is_malformed() {
         r#"{"critical": {"image": {}}}"#.to_owned(),
     ] {
         assert!(
-            matches!(claim(&wrong), crate::signature::Claim::Malformed(_)),
+            matches!(claim(&wrong), crate::claim::Claim::Malformed(_)),
             "{}",
             &wrong[..wrong.len().min(99)]
         );

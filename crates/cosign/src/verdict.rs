@@ -3,10 +3,10 @@
 
 use oci_registry::Reference;
 
+use crate::claim::{Fault, shown};
 use crate::error::{Error, ErrorKind};
 use crate::find;
 use crate::key::PublicKey;
-use crate::signature::{Fault, shown};
 
 /// The error for an image none of whose signatures counts.
 pub(crate) fn error(image: &Reference, faults: &[Fault], keys: &[PublicKey]) -> Error {

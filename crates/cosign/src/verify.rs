@@ -4,10 +4,11 @@ use std::fmt;
 
 use oci_registry::{Client, Digest, Repository};
 
+use crate::claim::Fault;
 use crate::error::{Error, ErrorKind, Result};
 use crate::find::Search;
 use crate::key::PublicKey;
-use crate::signature::{Fault, Signature, Signed};
+use crate::signature::{Signature, Signed};
 use crate::verdict;
 
 /// By what an image is signed.

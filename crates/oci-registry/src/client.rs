@@ -12,11 +12,9 @@ use crate::cache::Cache;
 use crate::digest::Digest;
 use crate::endpoint::{Call, Endpoint, Read};
 use crate::error::{Error, ErrorKind, Result};
-use crate::image::{self, Image, Wanted};
 use crate::manifest::{ACCEPT, Descriptor, MAX_MANIFEST, Manifest};
 use crate::problem::Subject;
 use crate::reference::{Reference, Repository};
-use crate::referrers;
 use crate::settings::Options;
 use crate::tags::{self, TagList};
 use crate::traffic::Traffic;
@@ -224,22 +222,6 @@ impl Client {
         Ok(bytes)
     }
 
-    /// Returns what refers to some content, as signatures do: by the registry's list, or by what clients note where it has none.
-    ///
-    /// # Errors
-    /// If any part of it cannot be had. Nothing that refers to it is no error.
-    pub fn referrers(&self, repository: &Repository, digest: &Digest) -> Result<Vec<Descriptor>> {
-        referrers::list(self, &*self.endpoint(repository)?, repository, digest)
-    }
-
-    /// Returns what is known of an image: platforms, when it was made, labels.
-    ///
-    /// # Errors
-    /// If any part of what is wanted cannot be had.
-    pub fn image(&self, reference: &Reference, wanted: &Wanted) -> Result<Image> {
-        image::inspect(self, reference, wanted)
-    }
-
     fn download(&self, endpoint: &Endpoint, reference: &Reference) -> Result<Manifest> {
         let read = endpoint.fetch(&call(endpoint, reference, Method::GET), MAX_MANIFEST)?;
         let named = reference.digest().cloned();
@@ -264,7 +246,7 @@ impl Client {
         traffic
     }
 
-    fn endpoint(&self, repository: &Repository) -> Result<Arc<Endpoint>> {
+    pub(crate) fn endpoint(&self, repository: &Repository) -> Result<Arc<Endpoint>> {
         let place = self.options.settings_for(repository);
         let site = (repository.registry().to_owned(), place);
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);

@@ -77,13 +77,18 @@ fn lacking<'w>(there: &[Platform], wanted: &'w [Platform]) -> impl Iterator<Item
     wanted.iter().filter(move |wanted| !there.iter().any(|there| there.satisfies(wanted)))
 }
 
-/// Finds out what is wanted.
-pub(crate) fn inspect(client: &Client, reference: &Reference, wanted: &Wanted) -> Result<Image> {
-    let manifest = client.manifest(reference)?;
-    let inspection = Inspection { client, repository: reference.repository(), wanted };
-    match manifest.content().map_err(|error| error.prefix(format!("`{reference}`")))? {
-        Content::Index(index) => inspection.index(&manifest, index),
-        Content::Image(image) => inspection.image(&manifest, &image),
+impl Client {
+    /// Returns the requested metadata of an image.
+    ///
+    /// # Errors
+    /// If any requested part cannot be read.
+    pub fn image(&self, reference: &Reference, wanted: &Wanted) -> Result<Image> {
+        let manifest = self.manifest(reference)?;
+        let inspection = Inspection { client: self, repository: reference.repository(), wanted };
+        match manifest.content().map_err(|error| error.prefix(format!("`{reference}`")))? {
+            Content::Index(index) => inspection.index(&manifest, index),
+            Content::Image(image) => inspection.image(&manifest, &image),
+        }
     }
 }
 

@@ -31,22 +31,24 @@ const MAX_REFERRERS: usize = 5_000;
 /// Maximum amount of an algorithm's name and of the digits a tag has, as OCI's specification cuts them.
 const MAX_TAG_PARTS: (usize, usize) = (32, 64);
 
-/// Lists what refers to content.
-pub(crate) fn list(
-    client: &Client,
-    endpoint: &Endpoint,
-    repository: &Repository,
-    digest: &Digest,
-) -> Result<Vec<Descriptor>> {
-    let mut list = Referrers { endpoint, repository, digest, found: Vec::new() };
-    let first = endpoint.url(repository, &format!("referrers/{digest}"));
-    match list.page(&first) {
-        Ok(Some(next)) => list.rest(&first, next)?,
-        Ok(None) => {}
-        Err(error) if has_no_lists(error.kind()) => return noted(client, repository, digest),
-        Err(error) => return Err(error),
+impl Client {
+    /// Returns the referrers of a digest, such as signatures: from the registry's list, or from the tag that clients keep
+    /// where the registry has no lists.
+    ///
+    /// # Errors
+    /// If any part of the list cannot be read. An empty list is not an error.
+    pub fn referrers(&self, repository: &Repository, digest: &Digest) -> Result<Vec<Descriptor>> {
+        let endpoint = self.endpoint(repository)?;
+        let mut list = Referrers { endpoint: &endpoint, repository, digest, found: Vec::new() };
+        let first = endpoint.url(repository, &format!("referrers/{digest}"));
+        match list.page(&first) {
+            Ok(Some(next)) => list.rest(&first, next)?,
+            Ok(None) => {}
+            Err(error) if has_no_lists(error.kind()) => return noted(self, repository, digest),
+            Err(error) => return Err(error),
+        }
+        Ok(list.found)
     }
-    Ok(list.found)
 }
 
 /// A list in the making.

@@ -45,7 +45,7 @@ pub(super) struct QuestionFlags {
 #[derive(Args, Debug)]
 struct CriteriaFlags {
     /// Strategy that orders tags
-    #[arg(long, value_name = "STRATEGY", default_value = policy::DEFAULT)]
+    #[arg(long, value_name = "STRATEGY", default_value = crate::criteria::DEFAULT_STRATEGY)]
     #[arg(value_parser = PossibleValuesParser::new(policy::names()))]
     update_strategy: String,
     /// semver: the versions that are allowed, such as `^1.2` or `>=1.2 <2`

@@ -463,7 +463,7 @@ pub(super) struct Target {
 }
 
 fn strategies(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "enum": policy::names().collect::<Vec<_>>(), "default": policy::DEFAULT })
+    json_schema!({ "enum": policy::names().collect::<Vec<_>>(), "default": crate::criteria::DEFAULT_STRATEGY })
 }
 
 fn forges(_: &mut SchemaGenerator) -> Schema {

@@ -7,10 +7,10 @@
 //!
 //! A dialect is a file or folder here, and a line in `DIALECTS`.
 
-mod argocd;
+pub(crate) mod argocd;
 #[cfg(any(feature = "kube", test))]
 pub(crate) mod field;
-mod flux;
+pub(crate) mod flux;
 mod labels;
 mod objects;
 mod print;

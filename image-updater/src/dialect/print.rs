@@ -166,7 +166,7 @@ fn key(place: &KeyPlace) -> Content {
 
 fn policy(criteria: &Criteria) -> Entries {
     let mut entries = Entries::new();
-    let strategy = Some(criteria.strategy.as_str()).filter(|name| *name != crate::policy::DEFAULT);
+    let strategy = Some(criteria.strategy.as_str()).filter(|name| *name != crate::criteria::DEFAULT_STRATEGY);
     put(&mut entries, "strategy", strategy);
     put(&mut entries, "semverConstraint", criteria.semver_constraint.as_deref());
     put(&mut entries, "calverFormat", criteria.calver_format.as_deref());

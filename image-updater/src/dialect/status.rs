@@ -9,13 +9,6 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[cfg(feature = "kube")]
-pub(crate) use super::argocd::status::{ImageUpdaterStatus, RecentUpdate};
-#[cfg(feature = "kube")]
-pub(crate) use super::flux::status::{
-    ImagePolicyStatus, ImageReference, ImageRepositoryStatus, ImageUpdateAutomationStatus, ScanResult,
-};
-
 /// Maximum length of a condition's message, in characters.
 pub(crate) const MAX_MESSAGE: usize = 32_768;
 

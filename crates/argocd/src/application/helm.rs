@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::context::shown;
 use super::engines::{ChartRequest, Parameter, ParameterKind, ValueText};
 use super::fields::{At, place_of};
-use super::render::shown;
 use super::source::{Helm, HelmParameter};
 use super::value_files::{Resolver, ValueFile};
 use crate::error::{Error, Result};

@@ -12,11 +12,11 @@ use vfs::FileKind;
 use yamltree::{Dialect, Node, Resolved, Span};
 
 use super::checkout::Checkout;
+use super::context::shown;
 use super::doublestar;
 use super::engines::{ChartOutput, EditedKustomization, KustomizationRequest};
 use super::environment::Environment;
 use super::fields::{At, Reading, place_of};
-use super::render::shown;
 use super::settings::Settings;
 use super::source::Kustomize;
 use crate::error::{Error, Result};

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use vfs::{FileKind, Files};
 
 use super::checkout::{Absence, Checkout};
+use super::context::{Run, World};
 use super::engines::{Engines, RemoteChart};
 use super::model::Application;
-use super::render::{Run, World};
 use super::source::Source;
 use super::value_files::References;
 use crate::error::Result;

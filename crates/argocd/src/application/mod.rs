@@ -8,6 +8,7 @@
 
 pub(crate) mod checkout;
 mod clusters;
+pub(crate) mod context;
 pub(crate) mod detect;
 pub(crate) mod directory;
 mod doublestar;
@@ -25,6 +26,7 @@ mod source;
 pub(crate) mod value_files;
 
 pub use clusters::{IN_CLUSTER_NAME, IN_CLUSTER_SERVER};
+pub use context::{Overrides, World};
 pub use detect::Engine;
 pub use engines::{
     ChartOutput, ChartRequest, EditedKustomization, Engines, KustomizationRequest, Manifests, Parameter,
@@ -35,6 +37,6 @@ pub use fields::At;
 pub use model::{
     Application, Automated, Destination, IgnoreDifferences, SyncPolicy, SyncSource, is_application,
 };
-pub use render::{Overrides, Rendered, RenderedSource, World, cluster, render};
+pub use render::{Rendered, RenderedSource, cluster, render};
 pub use source::{Directory, Helm, HelmFileParameter, HelmParameter, Kustomize, Plugin, Replica, Source};
 pub use value_files::ValueFile;

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use vfs::Files;
 use yamltree::Node;
 
 use super::clusters;
+use super::context::{Overrides, Run, World};
 use super::detect::Engine;
 use super::directory;
 use super::engines::{ChartOutput, Engines, KustomizationRequest, Manifests};
@@ -20,43 +20,13 @@ use super::model::Application;
 use super::overrides;
 use super::settings::Settings;
 use super::source::Source;
-use super::value_files::{References, Resolver};
+use super::value_files::Resolver;
 use crate::context::{Cluster, Context};
 use crate::error::{Error, Result};
 use crate::objects::{self, Object, Pipeline, ResourceFilter, Scopes, Tracking};
 use crate::plugin;
-use crate::project::{self, Project, Projects};
-use crate::repositories::Repositories;
+use crate::project::{self, Project};
 use crate::warning::{Code, Warning};
-
-/// The inputs of rendering an Application.
-pub struct World<'w, E> {
-    /// The known clusters, projects and settings.
-    pub context: &'w Context,
-    /// The known repositories.
-    pub repositories: &'w Repositories,
-    /// The projects; without any nothing is forbidden.
-    pub projects: Option<&'w Projects>,
-    /// The files.
-    pub files: &'w dyn Files,
-    /// The engines for charts and kustomizations.
-    pub engines: &'w E,
-    /// The settings of the command line.
-    pub overrides: &'w Overrides,
-}
-
-/// Settings that override those of the context.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// The tracking method of objects.
-    pub tracking: Option<objects::Method>,
-    /// The version of Kubernetes of every cluster.
-    pub kube_version: Option<String>,
-    /// The API versions of every cluster.
-    pub api_versions: Option<Vec<String>>,
-    /// True if clusters that the context does not have are taken as they are: there is no context.
-    pub any_cluster: bool,
-}
 
 /// The rendered Application.
 #[derive(Debug, Default)]
@@ -212,14 +182,6 @@ fn project<E>(
         Some(error) => Err(error),
         None => Ok(Some(project)),
     }
-}
-
-/// One Application being rendered.
-pub(crate) struct Run<'r, E> {
-    pub(crate) application: &'r Application,
-    pub(crate) world: &'r World<'r, E>,
-    pub(crate) cluster: &'r Cluster,
-    pub(crate) references: &'r References<'r>,
 }
 
 impl<E: Engines> Run<'_, E> {
@@ -467,14 +429,4 @@ fn warn_of_revision(source: &Source, texts: &objects::Sources, warnings: &mut Ve
             return;
         }
     }
-}
-
-/// A command line as Argo CD shows it.
-pub(crate) fn shown<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let quoted = |word: &str| match word {
-        "" => "\"\"".to_owned(),
-        word if word.contains(char::is_whitespace) => format!("{word:?}"),
-        word => word.to_owned(),
-    };
-    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

@@ -1,8 +1,8 @@
 //! The parameters that an Application can have, for Argo CD's form of them.
 
-use super::current::Current;
 use super::given::Content;
 use super::invocation::Invocation;
+use super::read_current::read_current;
 use super::render::{Asked, Checkout};
 use super::table::PARAMETERS;
 use crate::application::Engines;
@@ -33,7 +33,7 @@ pub fn announce<E: Engines>(
     engines: &E,
 ) -> Result<Vec<Announcement>, E::Error> {
     let asked = Asked::new(invocation, checkout)?;
-    let current = Current::of(&asked, checkout.files, checkout.folder, engines)?;
+    let current = read_current(&asked, checkout.files, checkout.folder, engines)?;
     let scopes = asked.scopes();
     let announced = PARAMETERS.iter().filter(|parameter| scopes.contains(&parameter.scope));
     let announced = announced.map(|parameter| Announcement {

@@ -12,6 +12,7 @@ mod announce;
 mod current;
 mod given;
 mod invocation;
+mod read_current;
 mod render;
 mod table;
 mod wanted;

@@ -14,8 +14,8 @@ use super::invocation::Invocation;
 use super::table::Scope;
 use super::wanted::Sections;
 use crate::application::checkout::{self, Absence};
+use crate::application::context::Run;
 use crate::application::located::Place;
-use crate::application::render::Run;
 use crate::application::settings::Settings;
 use crate::application::value_files::{References, Resolver};
 use crate::application::{

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::conditions::Conditions;
+use super::frame::{Frame, States, renewed};
 use super::image_policy::reference;
-use super::ledger::{Frame, States, renewed};
 use super::news::{Heard, ImageId, News, State};
 use super::subject::Fault;
 use super::words::{joined, of_error};
-use crate::dialect::status::{ImageReference, ImageUpdateAutomationStatus};
+use crate::dialect::flux::status::{ImageReference, ImageUpdateAutomationStatus};
 use crate::work::OwnerKind;
 
 /// The result.

@@ -4,11 +4,11 @@ use diagnostic::ErrorKind;
 use std::collections::BTreeSet;
 
 use super::conditions::Conditions;
-use super::ledger::Frame;
+use super::frame::Frame;
 use super::news::{ImageId, News};
 use super::subject::Fault;
 use super::words::{joined, of_error};
-use crate::dialect::status::{ImagePolicyStatus, ImageReference};
+use crate::dialect::flux::status::{ImagePolicyStatus, ImageReference};
 use crate::round::Report;
 
 /// The chosen tag.

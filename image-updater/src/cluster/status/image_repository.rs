@@ -8,11 +8,11 @@ use oci_registry::Repository;
 use serde_json::Value;
 
 use super::conditions::Conditions;
-use super::ledger::Frame;
+use super::frame::Frame;
 use super::news::{ImageId, News};
 use super::subject::Fault;
 use super::words::{joined, of_error};
-use crate::dialect::status::{ImageRepositoryStatus, ScanResult};
+use crate::dialect::flux::status::{ImageRepositoryStatus, ScanResult};
 use crate::round::Scan;
 
 /// Flux' default exclusion.

@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::conditions::{Conditions, ERROR, READY, RECONCILING};
-use super::ledger::{Counts, Frame, States, renewed};
+use super::frame::{Counts, Frame, States, renewed};
 use super::news::{ImageId, News, State};
 use super::subject::{Fault, Subject};
 use super::words::joined;
 use crate::change::Named;
-use crate::dialect::status::{Condition, ImageUpdaterStatus, RecentUpdate, Truth};
+use crate::dialect::argocd::status::{ImageUpdaterStatus, RecentUpdate};
+use crate::dialect::status::{Condition, Truth};
 
 /// So many updates are named, the newest.
 const RECENT: usize = 20;

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::automation::Automation;
+use super::frame::{Counts, Frame};
 use super::image_policy::ImagePolicy;
 use super::image_repository::ImageRepository;
 use super::image_updater::ImageUpdater;
@@ -42,16 +43,6 @@ enum Story {
     Automation(Automation),
 }
 
-/// The inputs of a status besides the image states.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<'f> {
-    pub(super) subject: &'f Subject,
-    /// The current spec of the object.
-    pub(super) spec: &'f Value,
-    pub(super) handled: Option<&'f str>,
-    pub(super) now: Timestamp,
-}
-
 /// A status to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::cluster) struct Draft {
@@ -67,13 +58,6 @@ pub(in crate::cluster) struct Told {
     updates: usize,
     /// The pushed commit.
     pub(in crate::cluster) push: Option<String>,
-}
-
-/// Counts of an ImageUpdater.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::cluster) struct Counts {
-    pub(in crate::cluster) applications: usize,
-    pub(in crate::cluster) images: usize,
 }
 
 impl Ledger {
@@ -231,20 +215,4 @@ fn read<T: DeserializeOwned + Default>(status: &Value) -> T {
 
 fn written(status: impl Serialize) -> Option<Value> {
     serde_json::to_value(status).ok()
-}
-
-/// The states of images by id; `None` until the first reconcile.
-pub(super) type States = BTreeMap<ImageId, Option<super::news::State>>;
-
-/// Takes over which images there are, with what is known of them; whether they are others.
-pub(super) fn renewed(states: &mut States, images: BTreeSet<ImageId>) -> bool {
-    if states.keys().eq(&images) {
-        return false;
-    }
-    let mut before = std::mem::take(states);
-    states.extend(images.into_iter().map(|image| {
-        let state = before.remove(&image).flatten();
-        (image, state)
-    }));
-    true
 }

@@ -12,6 +12,7 @@
 
 mod automation;
 mod conditions;
+mod frame;
 mod image_policy;
 mod image_repository;
 mod image_updater;

@@ -96,7 +96,7 @@ impl Claim<'_> {
     /// The strategy by the name that it has here.
     fn strategy(&self, found: &mut Found) -> String {
         let Some(Spanned { value, start }) = &self.settings.update_strategy else {
-            return crate::policy::DEFAULT.to_owned();
+            return crate::criteria::DEFAULT_STRATEGY.to_owned();
         };
         let name = value.to_ascii_lowercase();
         let now = match name.as_str() {

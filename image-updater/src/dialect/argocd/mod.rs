@@ -9,7 +9,7 @@ mod claim;
 mod crd;
 mod image_list;
 mod resource;
-pub(super) mod status;
+pub(crate) mod status;
 mod types;
 mod write_back;
 

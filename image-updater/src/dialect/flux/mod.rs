@@ -5,7 +5,7 @@
 mod automation;
 mod crd;
 mod policy;
-pub(super) mod status;
+pub(crate) mod status;
 mod types;
 
 use diagnostic::{Error, Result};

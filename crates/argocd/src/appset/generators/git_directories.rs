@@ -9,7 +9,7 @@ use glob::path_match;
 use vfs::FileKind;
 
 use super::Run;
-use super::git::{Found, Repository, add_path};
+use super::git_tree::{Found, Repository, add_path};
 use crate::appset::params::Params;
 use crate::appset::tree::Tree;
 use crate::error::Result;

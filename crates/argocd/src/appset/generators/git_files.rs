@@ -14,7 +14,7 @@ use yamlserde::YamlFile;
 use yamltree::{Dialect, DuplicateKeys, Expansion, ParseOptions, Source};
 
 use super::Run;
-use super::git::{Found, Repository, add_path};
+use super::git_tree::{Found, Repository, add_path};
 use crate::appset::params::Params;
 use crate::appset::tree::Tree;
 use crate::error::{Error, Result};

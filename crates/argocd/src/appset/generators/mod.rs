@@ -8,6 +8,7 @@ mod clusters;
 mod git;
 mod git_directories;
 mod git_files;
+mod git_tree;
 mod list;
 mod matrix;
 mod merge;
