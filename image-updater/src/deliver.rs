@@ -153,7 +153,7 @@ pub(crate) fn deliver(
     }
     // The name of the branch depends on what changes.
     let tip = tip(server)?;
-    let tree = server.mirror.tree(tip.commit).map_err(Error::from)?;
+    let tree = server.mirror.tree(tip.commit)?;
     let plan = joined(deliverer.plan(&tree, &tip)?);
     let changes: Vec<Change> = plan.changes().cloned().collect();
     if changes.is_empty() {

@@ -57,7 +57,7 @@ pub(crate) fn choose<P: Policy>(mut policy: P, choice: &Choice<'_>) -> Result<Ou
     policy.bind(&running)?;
     let stays = filters.why_it_stays(tag, running.value.as_deref())?;
     let bound = if *allow_downgrade { Ok(None) } else { bound(&policy, &running, choice) };
-    let evaluator = Evaluator { policy, running, stays, bound, filters: filters, now: question.now };
+    let evaluator = Evaluator { policy, running, stays, bound, filters, now: question.now };
 
     let mut candidates = Candidates::default();
     for tag in *tags {

@@ -129,11 +129,11 @@ impl Files for Folder {
 
 impl Files for gitremote::Tree {
     fn bytes(&self, path: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.read(path)?)
+        self.read(path)
     }
 
     fn glob(&self, pattern: &str) -> Result<Vec<String>> {
-        Ok(self.glob(pattern)?)
+        self.glob(pattern)
     }
 }
 

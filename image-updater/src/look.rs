@@ -208,7 +208,7 @@ impl<'c> Look<'c> {
             (None, Some(client)) => {
                 let key = (repository.clone(), tag.to_owned());
                 let shared = Arc::clone(lock(&self.digests).entry(key).or_default());
-                let ask = || -> Result<Digest> { Ok(client.digest(&repository.with_tag(tag)?)?) };
+                let ask = || -> Result<Digest> { client.digest(&repository.with_tag(tag)?) };
                 lock(&shared).get_or_insert_with(ask).clone()
             }
             (None, None) => Err(Error::invalid(format!("no digest of `{repository}:{tag}` is recorded"))),
@@ -266,10 +266,10 @@ impl<'c> Look<'c> {
             return Err(Error::invalid(message).hint("have registries asked instead"));
         };
         let keys = self.keyring.keys(verification)?;
-        let digest = digest.map_or_else(|| self.digest(repository, tag), |digest| Ok(digest.parse()?))?;
+        let digest = digest.map_or_else(|| self.digest(repository, tag), str::parse)?;
         let key = (repository.with_digest(digest.clone()).to_string(), verification.clone());
         let shared = Arc::clone(lock(&self.verified).entry(key).or_default());
-        let ask = || Ok(cosign::verify(client, repository, &digest, &keys)?);
+        let ask = || cosign::verify(client, repository, &digest, &keys);
         lock(&shared).get_or_insert_with(ask).clone()
     }
 

@@ -72,8 +72,7 @@ impl Keyring {
                 let pem = kept.text(key);
                 let pem = pem.ok_or_else(|| missing(format!("the Secret {title} lacks the key `{key}`")))?;
                 let name = format!("`{key}` of the Secret {title}");
-                PublicKey::read_all(&name, pem)
-                    .map_err(|error| Error::from(error).with_kind(ErrorKind::Credentials))
+                PublicKey::read_all(&name, pem).map_err(|error| error.with_kind(ErrorKind::Credentials))
             }
         }
     }
@@ -84,7 +83,7 @@ impl Keyring {
 /// # Errors
 /// If it holds none that can be used.
 pub(crate) fn parse(pem: &str) -> Result<Vec<PublicKey>> {
-    Ok(PublicKey::read_all(IN_CONFIGURATION, pem)?)
+    PublicKey::read_all(IN_CONFIGURATION, pem)
 }
 
 fn read_file(path: &Path) -> Result<String> {

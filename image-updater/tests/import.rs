@@ -43,7 +43,7 @@ fn targets_are_named_from_the_root_of_the_repository() {
     let output = import(folder.path(), &[]);
     assert!(output.status.success(), "{output:?}");
     let printed = text(&output.stdout);
-    assert!(printed.starts_with("# apps/prod/web.yaml:7:52: `force-update` has no effect"), "{printed}");
+    assert!(printed.starts_with("# apps/prod/web.yaml:7:52: `force-update` is ignored"), "{printed}");
     assert!(text(&output.stderr).contains("warning: apps/prod/web.yaml:7:52"), "{output:?}");
     let config = Config::parse(printed, "image-updater.yaml", ".".into()).unwrap();
     assert_eq!(config.batch.updates[0].spots[0].path, "apps/prod/web.yaml");

@@ -224,8 +224,8 @@ pub(crate) fn render_loaded(
 
 fn kube_version(release: &Release<'_>) -> Result<KubeVersion> {
     let Some(text) = release.kube_version else { return Ok(KubeVersion::known_to(release.version)) };
-    Ok(KubeVersion::read(text, release.version)
-        .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))?)
+    KubeVersion::read(text, release.version)
+        .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
 }
 
 fn unknown_hook((path, words): &(String, String)) -> Warning {
@@ -269,7 +269,7 @@ pub(crate) fn explain_rendered(inputs: &Inputs, value: &str) -> Result<Explanati
 pub(crate) fn release_name(template: &str) -> Result<String> {
     let random = random();
     let options = gotemplate::Options { now: now(), random: Some(&random), ..gotemplate::Options::default() };
-    Ok(helm_lite::release_name(template, &options)?)
+    helm_lite::release_name(template, &options)
 }
 
 /// Reads the files that the user names and hands on what the user gives.
@@ -295,7 +295,7 @@ fn with_options<T>(
         literal: &given.literal,
         read_file: &read_file,
     };
-    Ok(run(&options)?)
+    run(&options)
 }
 
 /// A file that the command line names; `-` is standard input.

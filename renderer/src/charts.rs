@@ -90,7 +90,7 @@ pub(crate) fn load_within(
         .map_err(|_| Error::new(ErrorKind::Invalid, format!("path {name:?} not found")))?;
     if kind == FileKind::Directory {
         let files = Folder::new(files, path, boundary)?.read()?;
-        return Ok(Chart::load(files, name.trim_end_matches('/'), version, warnings)?);
+        return Chart::load(files, name.trim_end_matches('/'), version, warnings);
     }
     if boundary.is_some_and(|boundary| !real.starts_with(boundary)) {
         return Err(Error::new(
@@ -110,7 +110,7 @@ pub(crate) fn load_within(
         };
         return Err(Error::new(ErrorKind::Invalid, reason));
     }
-    Ok(Chart::load_archive(&bytes, &name, version, warnings)?)
+    Chart::load_archive(&bytes, &name, version, warnings)
 }
 
 /// The files in a chart's folder that are part of the chart; with a `boundary`, none outside of that folder.

@@ -76,7 +76,7 @@ pub(crate) fn rendered(name: &str, built: &Built, renderer: &Renderer) -> Result
 /// # Errors
 /// If a resource has no JSON.
 pub(crate) fn of_overlay(overlay: &Overlay, renderer: &Renderer) -> Result<Vec<Object>> {
-    Ok(objects::flatten(documents(overlay, renderer)?)?)
+    objects::flatten(documents(overlay, renderer)?)
 }
 
 /// The resources of a kustomization, lists as they are.
@@ -111,7 +111,7 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Vec<Object>> {
     let text = yamltree::decode(bytes, 0).map_err(|error| {
         Error::new(ErrorKind::Invalid, format!("`{name}` is not valid UTF-8: {}", error.message()))
     })?;
-    Ok(objects::read(&Arc::new(Source { name: name.to_owned(), text: text.as_ref().into() }))?)
+    objects::read(&Arc::new(Source { name: name.to_owned(), text: text.as_ref().into() }))
 }
 
 /// All that is on standard input.

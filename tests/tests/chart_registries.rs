@@ -78,7 +78,7 @@ fn a_version_is_chosen_among_tags() {
         "chart reference and version mismatch: 1.1.0 is not 1.0.0",
     );
     let none = format!("oci://{}/charts/none", registry.host());
-    fails(&helm(&folder, &["template", &none, "--plain-http"], &[]), "is not found");
+    fails(&helm(&folder, &["template", &none, "--plain-http"], &[]), "not found: no such repository");
     let latest = format!("{chart}:latest");
     fails(&helm(&folder, &["pull", &latest, "--plain-http"], &[]), "improper constraint");
     assert_eq!(folder.files("").iter().filter(|path| path.ends_with(".tgz")).count(), 0);

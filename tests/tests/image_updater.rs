@@ -156,7 +156,7 @@ mod test {
         fails(&run(&["--platforms", "linux"]), 1, "invalid platform `linux`");
         fails(&run(&["--ignore-tags", "a["]), 1, "invalid glob `a[`");
         fails(&run(&["--extract", "$1"]), 1, "`filter-tags` matches, which is missing");
-        fails(&run(&["--current", "a b"]), 1, "invalid tag `a b`");
+        fails(&run(&["--current", "a b"]), 1, "invalid current tag `a b`");
         let from = |file: &str| image_updater(&folder, &["test", "r.test/a", "--tags-from", file]);
         fails(&from("bad.json"), 1, "--> bad.json:2:2");
         fails(&from("no.json"), 1, "--> no.json:1:1");

@@ -104,8 +104,8 @@ fn what_is_not_there_is_named() {
         fails(&at("app//base?ref=none"), 1, "no branch or tag `none`");
         fails(&at(&format!("app//base?ref={short}")), 1, "a commit id is written in full");
         fails(&at(&format!("app//base?ref={}", "1".repeat(40))), 1, "no commit `1111");
-        fails(&at("app//base?ref=a..b"), 1, "is no name of a branch");
-        fails(&at("app//none"), 1, "has no folder `none` at `HEAD`");
+        fails(&at("app//base?ref=a..b"), 1, "is neither a branch or tag name");
+        fails(&at("app//none"), 1, "no directory `none` in the repository at `HEAD`");
         fails(&at("none//base"), 1, "cannot fetch");
     }
     let unborn = folder.path("git/unborn");

@@ -144,11 +144,7 @@ impl CriteriaFlags {
             filter_tags: self.filter_tags,
             extract: self.extract,
             min_age: self.min_age.map(|age| age.parse()).transpose()?,
-            platforms: self
-                .platforms
-                .iter()
-                .map(|platform| platform.parse().map_err(Error::from))
-                .collect::<Result<_>>()?,
+            platforms: self.platforms.iter().map(|platform| platform.parse()).collect::<Result<_>>()?,
             allow_downgrade: self.allow_downgrade,
         })
     }

@@ -68,7 +68,7 @@ impl Reach<'_> {
             Some(cache) => Mirror::cached(&cache.join("git"), &remote),
             None => Mirror::temporary(),
         };
-        let mirror = mirror.map_err(Error::from)?.remembering(REMEMBERED);
+        let mirror = mirror?.remembering(REMEMBERED);
         let signer = self.signer()?;
         let forge = self.with_request.then(|| self.forge(&login)).transpose()?.flatten();
         let (name, email) =

@@ -154,7 +154,7 @@ impl Loaded {
                     let (error, plan) = failure.into_parts();
                     failed.push(match one.config.batch.files {
                         Files::Folder(_) => error,
-                        _ => error.prefix(&one.repository_name()),
+                        _ => error.prefix(one.repository_name()),
                     });
                     plans.push(plan);
                 }

@@ -64,7 +64,7 @@ where
                 listed => listed.map(Some),
             }
         };
-        let listed = answer(listed).await.map_err(|error| error.prefix(&format!("{} objects", kind.name)))?;
+        let listed = answer(listed).await.map_err(|error| error.prefix(format!("{} objects", kind.name)))?;
         let Some(listed) = listed else { return Ok(objects) };
         objects.extend(listed.items.iter().map(&read));
         match listed.metadata.continue_.filter(|next| !next.is_empty()) {

@@ -218,7 +218,7 @@ impl Checker<'_> {
     ) -> Result<work::Update> {
         let Spanned { value, start } = image;
         let Spanned { value: text, start: image_start } = &value.image;
-        let reference: Reference = text.parse().map_err(|error| self.at(*image_start)(Error::from(error)))?;
+        let reference: Reference = text.parse().map_err(|error| self.at(*image_start)(error))?;
         if reference.digest().is_some() {
             let error =
                 Error::invalid(format!("`{text}` is pinned by digest, and no update changes a digest"));
@@ -362,11 +362,7 @@ fn criteria(policy: &file::Policy) -> Result<Criteria> {
         filter_tags: policy.filter_tags,
         extract: policy.extract,
         min_age: policy.min_age.map(|age| age.parse()).transpose()?,
-        platforms: policy
-            .platforms
-            .iter()
-            .map(|platform| platform.parse().map_err(Error::from))
-            .collect::<Result<_>>()?,
+        platforms: policy.platforms.iter().map(|platform| platform.parse()).collect::<Result<_>>()?,
         allow_downgrade: policy.allow_downgrade,
     })
 }

@@ -187,7 +187,6 @@ mod tests {
     use yamlserde::YamlFile;
 
     use super::*;
-    use diagnostic::Error;
 
     #[test]
     fn names_in_a_cluster_have_their_namespace() {
@@ -217,7 +216,7 @@ mod tests {
             ("secret: ns/a\n", "`NAMESPACE/NAME#KEY`"),
             ("provider: ibm\n", "expected one of `aws`, `gcp`, `azure`"),
         ] {
-            let error = Error::from(read(text).unwrap_err());
+            let error = read(text).unwrap_err();
             assert!(error.message().contains(want), "{error}");
             assert_eq!(error.location().unwrap().line_column().0, 1, "{error}");
         }

@@ -383,7 +383,7 @@ mod tests {
             (target("{kind: manifest, path: /a}"), "5:30", "is not a path in the repository"),
             (policy("strategy: newest"), "5:66", "unknown strategy `newest`"),
             (policy("strategy: digest"), "5:66", "watches a tag"),
-            (policy("semverConstraint: '>>1'"), "5:66", "no constraint"),
+            (policy("semverConstraint: '>>1'"), "5:66", "invalid version constraint"),
             (policy("strategy: digest, order: asc"), "5:66", "does not use `order`"),
             (policy("strategy: digest, semverConstraint: 1.x"), "5:66", "does not use `semverConstraint`"),
             (policy("strategy: calver"), "5:66", "`calver` needs a `calverFormat`"),

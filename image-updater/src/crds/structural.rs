@@ -131,8 +131,8 @@ mod tests {
                 "flag": { "type": "boolean", "default": true, "description": "Of two lines." },
                 "off": { "type": "boolean" },
                 "word": { "type": "string", "enum": ["left", "right"] },
-                "inner": { "type": "object", "description": "What it is." },
-                "list": { "type": "array", "items": { "type": "object", "description": "What it is." } },
+                "inner": { "type": "object", "description": "The kind of value." },
+                "list": { "type": "array", "items": { "type": "object", "description": "The kind of value." } },
             },
         });
         assert_eq!(made, wanted, "{made:#}");

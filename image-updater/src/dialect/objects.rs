@@ -120,7 +120,7 @@ impl Object {
         let Some(spec) = self.root.get("spec") else {
             return Err(Error::invalid(format!("{} lacks `spec`", self.title())).at(self.place()));
         };
-        Ok(self.text.read_node(spec)?)
+        self.text.read_node(spec)
     }
 
     /// Its labels.

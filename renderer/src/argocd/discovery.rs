@@ -100,7 +100,7 @@ impl Discovery {
             (objects, None) => self.take(objects::flatten(objects)?, true),
             // A file of templates is none of Argo CD's before it is rendered.
             (_, Some(_)) if contains(&bytes, b"{{") && !contains(&bytes, b"ApplicationSet") => {}
-            (_, Some(fault)) => self.errors.push(fault.into()),
+            (_, Some(fault)) => self.errors.push(fault),
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Discovery {
             }
             match Application::read(&object) {
                 Ok(application) => self.found.push(Found { application, object }),
-                Err(error) => self.errors.push(error.into()),
+                Err(error) => self.errors.push(error),
             }
         }
     }

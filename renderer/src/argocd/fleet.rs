@@ -136,7 +136,7 @@ impl Fleet {
             }
             match Application::read(&object) {
                 Ok(application) => self.child(application, object, &parent),
-                Err(error) => self.errors.push(error.into()),
+                Err(error) => self.errors.push(error),
             }
         }
     }
@@ -146,15 +146,13 @@ impl Fleet {
         for (set, parent) in std::mem::take(&mut self.sets) {
             let generated = renderer.generate(&set);
             let name = format!("the ApplicationSet {}", set.name());
-            self.errors.extend(
-                generated.errors.into_iter().map(|error| Error::from(error).context(format!("in {name}"))),
-            );
+            self.errors.extend(generated.errors.into_iter().map(|error| error.context(format!("in {name}"))));
             self.warnings.extend(generated.warnings);
             let parent = parent.map_or_else(|| name.clone(), |parent| format!("{name} of {parent}"));
             for object in generated.applications {
                 match Application::read(&object) {
                     Ok(application) => self.child(application, object, &parent),
-                    Err(error) => self.errors.push(error.into()),
+                    Err(error) => self.errors.push(error),
                 }
             }
         }
@@ -181,7 +179,7 @@ impl Fleet {
         if first.specification() != specification(&object) {
             let from = match (&first.parent, first.object.place()) {
                 (Some(parent), _) => format!("`{parent}` renders to"),
-                (None, Some(place)) => format!("{} has", place.to_string()),
+                (None, Some(place)) => format!("{place} has"),
                 (None, None) => "another file has".to_owned(),
             };
             self.notices.push(format!(

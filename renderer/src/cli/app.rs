@@ -170,9 +170,7 @@ fn twins(first: &Found, second: &Found) -> Error {
     let error = Error::new(ErrorKind::Invalid, format!("there are two Applications `{}`", name.value))
         .at(second.application.place(name.span));
     match first.application.place(first.application.name.span) {
-        Some(place) => {
-            error.hint(format!("the other is at {}: remove one, or give it another name", place.to_string()))
-        }
+        Some(place) => error.hint(format!("the other is at {place}: remove one, or give it another name")),
         None => error.hint("give one of them another name"),
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
         let name = set.name();
         for error in generated.errors {
             failed = true;
-            reporter.application_set_error(&error.into(), name);
+            reporter.application_set_error(&error, name);
         }
         if let Some(warning) = generated.warnings.first().filter(|_| arguments.strict) {
             failed = true;

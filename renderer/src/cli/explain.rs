@@ -249,7 +249,7 @@ fn chain(object: &str, field: &Field) -> String {
         let place = location(link.place.as_ref());
         let _ = write!(text, "{place:places$}  {:steps$}  {}", link.step, cut(&link.value));
         if let Some(by) = &link.by {
-            let _ = write!(text, "  (by {})", by.to_string());
+            let _ = write!(text, "  (by {by})");
         }
         text.push('\n');
         let Some(line) = &link.line else { continue };
@@ -257,7 +257,7 @@ fn chain(object: &str, field: &Field) -> String {
         for value in &line.values {
             let _ = write!(text, "    {}", value.expression);
             if let Some(through) = &value.through {
-                let _ = write!(text, "  (in {})", through.to_string());
+                let _ = write!(text, "  (in {through})");
             }
             text.push('\n');
             if value.changes.is_empty() {
@@ -329,7 +329,7 @@ fn note(field: &Field) -> String {
     let Some(last) = field.chain.last() else { return "-".to_owned() };
     match &last.place {
         Some(place) if matches!(last.step.as_str(), "file" | "resources" | "template") => place.to_string(),
-        Some(place) => format!("{} ({})", place.to_string(), last.step),
+        Some(place) => format!("{} ({})", place, last.step),
         None => last.step.clone(),
     }
 }

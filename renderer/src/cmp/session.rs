@@ -104,7 +104,7 @@ impl<'s> Session<'s> {
         work: impl FnOnce(&Invocation, &SourceEngines<'_>) -> Result<T>,
     ) -> Result<(T, Warnings), Failure> {
         let invocation = Invocation::read(variable);
-        let invocation = invocation.map_err(|error| self.failure(&error.into(), None))?;
+        let invocation = invocation.map_err(|error| self.failure(&error, None))?;
         let engines = SourceEngines::new(self.renderer.engines(&self.files), charts);
         let engines = engines.within(&self.config.options);
         let done = work(&invocation, &engines);

@@ -96,7 +96,7 @@ impl Manager<'_> {
         };
         let pulled = pulled.map_err(|error| named(&error))?;
         Chart::load_archive(&pulled.bytes, &pulled.file_name, HelmVersion::V4, &mut Vec::new())
-            .map_err(|error| named(&error.into()))?;
+            .map_err(|error| named(&error))?;
         Ok((pulled.file_name, pulled.bytes))
     }
 
@@ -158,7 +158,7 @@ impl Fetched {
     /// The charts in the archives.
     pub(super) fn charts(self) -> Result<Vec<Chart>> {
         let load = |(name, bytes): &(String, Arc<[u8]>)| {
-            Ok(Chart::load_archive(bytes, name, HelmVersion::V4, &mut Vec::new())?)
+            Chart::load_archive(bytes, name, HelmVersion::V4, &mut Vec::new())
         };
         self.archives.iter().map(load).collect()
     }

@@ -70,7 +70,7 @@ impl Fleet {
                 }
                 // One without a source is a patch for another.
                 Err(_) if found.object.node().lookup(&["spec", "sourceRef"]).is_none() => {}
-                Err(error) => fleet.errors.push(error.into()),
+                Err(error) => fleet.errors.push(error),
             }
         }
         let is_root = |one: &&InPath<'_>| {
@@ -230,7 +230,7 @@ impl Fleet {
         };
         match unit {
             Ok(unit) => self.add(unit, object.clone(), cluster),
-            Err(error) => self.errors.push(error.into()),
+            Err(error) => self.errors.push(error),
         }
     }
 

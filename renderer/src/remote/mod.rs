@@ -201,7 +201,7 @@ impl Remotes {
 
 impl Remote for Remotes {
     fn repository(&self, repository: &Repository) -> Result<PathBuf> {
-        let folder = self.tree(repository, 0).map_err(|failure| failure)?;
+        let folder = self.tree(repository, 0)?;
         // The engine goes by real paths.
         let folder = folder.canonicalize().unwrap_or(folder);
         let mut addresses = self.addresses.write().unwrap_or_else(PoisonError::into_inner);

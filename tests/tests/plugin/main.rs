@@ -220,5 +220,5 @@ fn a_socket_is_taken_over_only_from_nobody() {
     assert_eq!(server.folder.read("other.sock").as_deref(), Some("precious"));
     let nowhere = server.folder.run(RENDERER, &["cmp", "server", "--socket-dir", "none"], "");
     assert_eq!(nowhere.code, Some(3));
-    assert!(nowhere.stderr.contains("hint: the folder has to be there"), "{}", nowhere.stderr);
+    assert!(nowhere.stderr.contains("hint: the directory must exist"), "{}", nowhere.stderr);
 }

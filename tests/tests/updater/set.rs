@@ -111,7 +111,7 @@ fn what_cannot_be_pushed_is_said() {
     work.git(&["checkout", "--quiet", "--detach"]);
     fails(&push(&["--in", "."]), "no branch is checked out");
     work.git(&["remote", "remove", "origin"]);
-    fails(&push(&["--in", "."]), "no remote `origin`");
+    fails(&push(&["--in", "."]), "lacks the remote `origin`");
     fails(&set(&folder, "", &["r.test/shop:1.1.0", "--push", "--in", "."]), "in no work tree of git");
     assert_eq!(config.subjects("main").len(), 1);
 }

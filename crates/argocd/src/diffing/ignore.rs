@@ -11,7 +11,7 @@ use yamltree::{Kind, Node};
 
 use super::jq;
 use crate::application::IgnoreDifferences;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::objects::Object;
 use glob::gobwas::Glob;
 
@@ -94,8 +94,7 @@ pub(super) fn of_settings(settings: &BTreeMap<String, String>) -> Result<Vec<Rul
     for (key, text) in settings {
         let Some(of) = key.strip_prefix(CUSTOMIZATIONS) else { continue };
         let (group, kind) = if of == "all" { ("*", "*") } else { of.split_once('_').unwrap_or(("", of)) };
-        let written: Option<Written> =
-            YamlFile::new(&format!("settings: {key}"), text).read().map_err(Error::from)?;
+        let written: Option<Written> = YamlFile::new(&format!("settings: {key}"), text).read()?;
         let Written { json_pointers, jq_path_expressions, managed_fields_managers } =
             written.unwrap_or_default();
         rules.push(Rule {

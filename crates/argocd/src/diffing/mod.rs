@@ -18,7 +18,7 @@ use yamlserde::YamlFile;
 use yamltree::{Entry, Node, Tag};
 
 use crate::application::IgnoreDifferences;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::objects::Object;
 
 use ignore::Rule;
@@ -89,7 +89,7 @@ fn compare_options(settings: &BTreeMap<String, String>) -> Result<CompareOptions
     let Some(text) = settings.get(COMPARE_OPTIONS).filter(|text| !text.trim().is_empty()) else {
         return Ok(CompareOptions::default());
     };
-    YamlFile::new(&format!("settings: {COMPARE_OPTIONS}"), text).read().map_err(Error::from)
+    YamlFile::new(&format!("settings: {COMPARE_OPTIONS}"), text).read()
 }
 
 /// Moves `stringData` to `data`, and spells all of it as the cluster does.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use yamlserde::YamlFile;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use glob::gobwas::Glob;
 
 const EXCLUSIONS: &str = "resource.exclusions";
@@ -99,8 +99,7 @@ fn read(key: &str, text: &str) -> Result<Vec<Rule>> {
     }
     let name = format!("settings: {key}");
     let written: Option<Vec<Written>> = YamlFile::new(&name, text).read().map_err(|error| {
-        Error::from(error)
-            .hint("expected a string that contains a list of `{apiGroups: […], kinds: […], clusters: […]}`")
+        error.hint("expected a string that contains a list of `{apiGroups: […], kinds: […], clusters: […]}`")
     })?;
     let rules = written.unwrap_or_default().into_iter().map(|Written { api_groups, kinds, clusters }| Rule {
         groups: Patterns::new(api_groups),

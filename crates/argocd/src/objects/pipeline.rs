@@ -98,9 +98,9 @@ pub(crate) fn once_each(objects: Vec<Object>, warnings: &mut Vec<Warning>) -> Ve
             continue;
         }
         before.iter().for_each(|at| is_dropped[*at] = true);
-        let counts = objects[*last].place().map_or("the last one counts".to_owned(), |place| {
-            format!("the last one counts, at {}", place.to_string())
-        });
+        let counts = objects[*last]
+            .place()
+            .map_or("the last one counts".to_owned(), |place| format!("the last one counts, at {place}"));
         let message = format!("{} is there {} times: {counts}", object.key(), before.len() + 1);
         warnings.push(
             Warning::new(Code::RepeatedResource, message).at(object.place()).hint("remove all but one"),

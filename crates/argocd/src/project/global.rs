@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use yamlserde::YamlFile;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 const SETTING: &str = "globalProjects";
 
@@ -50,8 +50,7 @@ pub(super) fn read(settings: &BTreeMap<String, String>) -> Result<Vec<GlobalProj
         return Ok(Vec::new());
     };
     YamlFile::new(&format!("settings: {SETTING}"), text).read().map_err(|error| {
-        Error::from(error)
-            .hint("expected a string that contains a list of `{projectName: …, labelSelector: {…}}`")
+        error.hint("expected a string that contains a list of `{projectName: …, labelSelector: {…}}`")
     })
 }
 

@@ -45,7 +45,7 @@ impl Claim<'_> {
     fn parts(&self) -> Result<(&str, Repository, Option<&str>)> {
         let at = |error: Error| error.at(self.said.at(self.image.start));
         let (name, constraint) = image_list::split(&self.image.value).map_err(at)?;
-        let repository = name.parse().map_err(|error: Error| at(error.into()))?;
+        let repository = name.parse().map_err(|error: Error| at(error))?;
         Ok((name, repository, constraint))
     }
 
@@ -81,7 +81,7 @@ impl Claim<'_> {
         if let Some(platforms) = &self.settings.platforms {
             let read = platforms.value.iter().map(|text| text.trim().parse::<Platform>());
             let read: Result<_, Error> = read.collect();
-            criteria.platforms = read.map_err(|error| place(platforms.start)(error.into()))?;
+            criteria.platforms = read.map_err(|error| place(platforms.start)(error))?;
         }
         let watched = self.constrain(&mut criteria, constraint)?;
         Rules::new(&criteria).map_err(place(self.image.start))?;

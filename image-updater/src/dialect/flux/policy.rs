@@ -102,7 +102,7 @@ impl Flux<'_> {
 fn image_of(repository: &Parsed<ImageRepository>) -> Result<&str> {
     let image = &repository.spec.value.image;
     let refuse = |error: Error| error.at(repository.object.at(image.start));
-    let reference: Reference = image.value.parse().map_err(|error| refuse(Error::from(error)))?;
+    let reference: Reference = image.value.parse().map_err(&refuse)?;
     if reference.tag().is_some() || reference.digest().is_some() {
         let error = Error::invalid(format!("`{}` has a tag or a digest", image.value));
         return Err(refuse(error.hint("an ImageRepository names all tags of an image")));

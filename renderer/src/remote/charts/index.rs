@@ -63,7 +63,7 @@ impl ChartSources {
     /// # Errors
     /// Why there is none.
     pub(crate) fn check_index(&self, repo: &str, access: &Access) -> Result<()> {
-        Ok(self.index_at(repo, access).map(drop)?)
+        self.index_at(repo, access).map(drop)
     }
 
     /// The index that the cache has of the repository at an address.

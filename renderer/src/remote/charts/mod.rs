@@ -129,11 +129,10 @@ impl ChartSources {
     /// # Errors
     /// As [`Self::pull`], and when there is no cache or the archive is a hostile one.
     pub(crate) fn folder(&self, request: &ChartRequest<'_>) -> Result<PathBuf> {
-        let unpacked = self.find(request).and_then(|pulled| {
+        self.find(request).and_then(|pulled| {
             let cache = self.cache.as_ref().ok_or_else(no_cache)?;
             Store(cache).folder(&pulled.digest, &pulled.file_name, &pulled.bytes)
-        });
-        unpacked
+        })
     }
 
     fn find(&self, request: &ChartRequest<'_>) -> Result<Pulled> {

@@ -82,7 +82,7 @@ impl ChartSources {
     fn tags(&self, reference: &str, access: &Access) -> Result<Vec<String>> {
         let named = read(reference)?;
         let client = self.client(named.repository(), access)?;
-        let tags = client.tags(named.repository()).map_err(|error| failure(error))?;
+        let tags = client.tags(named.repository()).map_err(failure)?;
         Ok(tags.tags().map(str::to_owned).collect())
     }
 
@@ -91,16 +91,15 @@ impl ChartSources {
         let check = || {
             let mut settings = settings(host, access)?;
             settings.credentials = Some(Arc::new(credential.clone()));
-            Client::new(options(settings)).check(host).map_err(|error| failure(error))
+            Client::new(options(settings)).check(host).map_err(failure)
         };
         check().map_err(|failure: Error| failure.prefix(format!("authenticating to {host:?}")))?;
-        oci_registry::log_in(&self.homes.registry_config, host, credential)
-            .map_err(|error| failure(error).into())
+        oci_registry::log_in(&self.homes.registry_config, host, credential).map_err(failure)
     }
 
     /// Forgets the account for a registry.
     pub(crate) fn log_out(&self, host: &str) -> Result<()> {
-        oci_registry::log_out(&self.homes.registry_config, host).map_err(|error| failure(error).into())
+        oci_registry::log_out(&self.homes.registry_config, host).map_err(failure)
     }
 
     /// Returns where Helm looks for accounts: in its own file, then in Docker's.
@@ -159,7 +158,7 @@ fn download(
     store: Option<Store<'_>>,
 ) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    client.blob(repository, layer, archive::MAX_CHART_SIZE, &mut bytes).map_err(|error| failure(error))?;
+    client.blob(repository, layer, archive::MAX_CHART_SIZE, &mut bytes).map_err(failure)?;
     if let Some(store) = store {
         store.put_archive(&layer.digest, &bytes)?;
     }
@@ -169,7 +168,7 @@ fn download(
 /// A reference whose tag may be a version with a `+`.
 fn read(text: &str) -> Result<Reference> {
     let (start, last) = text.rsplit_once('/').unwrap_or(("", text));
-    Reference::parse_oci(&format!("{start}/{}", last.replace('+', "_"))).map_err(|error| failure(error))
+    Reference::parse_oci(&format!("{start}/{}", last.replace('+', "_"))).map_err(failure)
 }
 
 /// Returns the requested chart of a repository, and the name of its file.
@@ -197,7 +196,7 @@ fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Res
         Some(version) if Version::parse(&version).is_ok() => version,
         wanted => {
             let tags: Vec<String> =
-                client.tags(repository).map_err(|error| failure(error))?.tags().map(str::to_owned).collect();
+                client.tags(repository).map_err(failure)?.tags().map(str::to_owned).collect();
             newest(&tags, wanted.as_deref(), request.reference)?
         }
     };
@@ -206,12 +205,12 @@ fn chosen(client: &Client, named: &Reference, request: &ChartRequest<'_>) -> Res
 
 /// The chart in a version, which is a tag without a `+`.
 fn tagged(repository: &Repository, version: &str) -> Result<Reference> {
-    repository.with_tag(&version.replace('+', "_")).map_err(|error| failure(error))
+    repository.with_tag(&version.replace('+', "_")).map_err(failure)
 }
 
 fn content(client: &Client, reference: &Reference) -> Result<(Digest, Content)> {
-    let manifest = client.manifest(reference).map_err(|error| failure(error))?;
-    let content = manifest.content().map_err(|error| failure(error))?;
+    let manifest = client.manifest(reference).map_err(failure)?;
+    let content = manifest.content().map_err(failure)?;
     Ok((manifest.digest, content))
 }
 
