@@ -1,10 +1,10 @@
 #!/bin/sh
-# What the checked-out commit does to the clusters, for a CI system of any kind.
-#   examples/ci/review.sh BASE [OUT]      BASE is the branch that the change is for: origin/main
-# Leaves comment.md, report.html and review.json in OUT. Ends with 0 where nothing changes, 2 where something does, and 1
-# where something does not render any more.
+# Renders what the checked-out commit changes in the clusters, for a CI system of any kind.
+#   examples/ci/review.sh BASE [OUT]      BASE is the target branch of the change: origin/main
+# Writes comment.md, report.html and review.json to OUT. Exit code: 0 if nothing changes, 10 if something does, 1 if
+# something no longer renders.
 set -eu
-base=${1:?name the branch that the change is for, such as origin/main}
+base=${1:?missing target branch, such as origin/main}
 out=${2:-review}
 mkdir -p "$out"
 renderer diff --base "$base" --head HEAD --merge-base --exit-code \

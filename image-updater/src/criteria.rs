@@ -195,7 +195,7 @@ impl fmt::Display for UpdateFrom {
     }
 }
 
-/// Extent to which from the current version a tag may be.
+/// Distance that a tag may have from the current version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Another patch version.

@@ -49,7 +49,7 @@ struct State {
     is_stopped: bool,
     /// The reasons that may hold it.
     doors: [Door; Hold::COUNT],
-    /// Number of gates somebody is through.
+    /// Number of callers that passed.
     busy: usize,
 }
 

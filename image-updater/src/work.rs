@@ -197,7 +197,7 @@ pub struct Update {
     pub spots: Vec<Spot>,
     /// The Application of the image, if known.
     pub application: Option<Named>,
-    /// Number of times it is looked at.
+    /// Polling interval.
     pub interval: Option<Duration>,
     /// True if it is left alone for now.
     pub suspended: bool,

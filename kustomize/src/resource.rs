@@ -31,7 +31,7 @@ pub(crate) struct Resource {
     pub(crate) vars: Vec<CompactString>,
     pub(crate) origin: Option<Box<Origin>>,
     pub(crate) transformations: Vec<Origin>,
-    /// Number of numbers were handed out to nodes that stand in several places.
+    /// Number of alias ids assigned to shared nodes.
     shares: u32,
     /// The number of the resource in a recorded build; 0 if nothing is recorded.
     pub(crate) lineage: Cell<u32>,

@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// As much as the largest file that a build may load.
 const MAX_OUTPUT: u64 = vfs::MAX_FILE_SIZE;
 
-/// Maximum amount of the standard error is kept: enough for a stack trace.
+/// Maximum length of standard error that is kept: enough for a stack trace.
 const MAX_COMPLAINT: u64 = 64 << 10;
 
 /// Runs functions as programs of this machine.

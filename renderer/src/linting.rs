@@ -42,7 +42,7 @@ pub(crate) struct Linting<'l> {
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) set: Manifests,
-    /// What could not be rendered, and what it is of.
+    /// Errors of targets that cannot be rendered, with their names.
     pub(crate) errors: Vec<(Error, String)>,
     /// Notices.
     pub(crate) notices: Vec<String>,

@@ -153,7 +153,7 @@ fn a_change_of_a_base_is_told_of_the_application_that_has_it() {
     repository.replace("apps/web/base/web.yaml", "web:1", "web:2");
     let output = repository.run(&["diff", "--exit-code"]);
     let stdout = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(2), "{stdout}{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(10), "{stdout}{}", text(&output.stderr));
     assert!(stdout.contains("Application argocd/web"), "{stdout}");
     assert!(stdout.contains("web:1 → web:2"), "{stdout}");
     assert!(!stdout.contains("argocd/db"), "{stdout}");

@@ -21,7 +21,7 @@ pub struct Context {
     #[serde(rename = "apiVersion")]
     api_version: Option<Spanned<String>>,
     kind: Option<Spanned<String>>,
-    /// Where repositories are found on disk.
+    /// The directories of repositories.
     #[serde(default)]
     pub repositories: Vec<Spanned<Repository>>,
     /// The clusters that Argo CD knows.

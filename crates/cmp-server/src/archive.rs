@@ -29,7 +29,7 @@ pub struct Limits {
     pub depth: usize,
     /// The length of a path, in bytes.
     pub path_bytes: usize,
-    /// Number of times its size the archive may inflate to.
+    /// Maximum ratio of the unpacked to the packed size.
     pub ratio: u64,
 }
 

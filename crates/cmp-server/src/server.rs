@@ -54,11 +54,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Options {
     /// The path of the socket.
     pub socket: PathBuf,
-    /// Number of bytes trees and results may take.
+    /// Memory limit of trees and results, in bytes.
     pub max_memory: u64,
     /// The limits of a repository.
     pub limits: Limits,
-    /// Number of applications are rendered side by side.
+    /// Number of applications to render concurrently.
     pub jobs: usize,
     /// Time what has begun may go on when the server is to stop.
     pub grace: Duration,

@@ -1,4 +1,4 @@
-//! What a signature claims, and why it is not accepted.
+//! The claim of a signature, and why it is not accepted.
 
 use crate::error::Error;
 

@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Bounded, Session};
 use crate::ssh;
 
-/// Maximum amount of what a program says on its standard error is kept.
+/// Maximum length of a program's standard error that is kept.
 const MAX_COMPLAINT: usize = 16 << 10;
 
 /// Time it may take after the program has ended.

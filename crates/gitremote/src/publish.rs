@@ -100,7 +100,7 @@ pub enum Published {
         tip: Tip,
         /// All of them, oldest first.
         commits: Vec<ObjectId>,
-        /// Number of times it was tried.
+        /// Number of attempts.
         tries: u32,
         /// The message of the server, such as the URL of the change.
         said: String,

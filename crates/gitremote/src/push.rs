@@ -69,7 +69,7 @@ pub(crate) fn push(remote: &Remote, mirror: &Mirror, update: &Update) -> Result<
     }
 }
 
-/// Extent to which an exchange came.
+/// Progress of an exchange.
 enum Sent {
     /// There was no need, or no hope.
     Nothing(Pushed),

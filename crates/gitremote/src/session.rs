@@ -23,7 +23,7 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct Session {
     timeout: Duration,
     deadline: Instant,
-    /// Number of more bytes may come.
+    /// Number of bytes that may still be read.
     budget: AtomicU64,
     /// Looked at by what works on received data.
     pub(crate) stopped: AtomicBool,

@@ -30,7 +30,7 @@ pub fn explain(error: &reqwest::Error, timeout: Duration) -> Error {
 }
 
 /// Many servers of one's own show the very certificate that is to be trusted.
-const UNTRUSTED: &str = "trust the authority of the server's certificate; one that is its own authority is trusted only if it says that it is none, `CA:FALSE`";
+const UNTRUSTED: &str = "trust the certificate authority that signed the server's certificate; a self-signed certificate is accepted only with `CA:FALSE`";
 
 fn is_untrusted(error: &reqwest::Error) -> bool {
     let mut cause = error.source();

@@ -37,7 +37,7 @@ impl Glob {
 struct Translation<'p> {
     rest: std::str::Chars<'p>,
     expression: String,
-    /// Number of braces are open.
+    /// Number of open braces.
     open: usize,
     /// The expression for one character that is not a separator.
     one: String,

@@ -1,7 +1,7 @@
 //! A JSON tokenizer that accepts what Go's `encoding/json` accepts.
 //!
 //! Input: bytes. Output: strings, numbers and literals, each returned by the method for it. Rejects what Go rejects. An
-//! [`Error`] holds the position and the kind of the fault; the reader on top turns it into a message, so that each reader
+//! [`TokenError`] holds the position and the kind of the fault; the reader on top turns it into a message, so that each reader
 //! keeps its own wording. The grammar of arrays and objects, and the limit on nesting, are the reader's too.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //! assert_eq!(tokens.peek(), Some(b'1'));
 //! assert_eq!(tokens.number()?, 10..15);
 //! assert_eq!(tokens.peek(), None);
-//! # Ok::<(), gojson::Error>(())
+//! # Ok::<(), gojson::TokenError>(())
 //! ```
 
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ pub struct Tokenizer<'t> {
 
 /// A token that Go rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct TokenError {
     /// The position of the first byte that does not fit; the length of the input if that ends too early.
     pub position: usize,
     /// The token that the byte does not fit.
@@ -57,13 +57,13 @@ pub enum Fault {
     },
 }
 
-impl std::fmt::Display for Error {
+impl std::fmt::Display for TokenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "invalid JSON at byte {}: {:?}", self.position, self.fault)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for TokenError {}
 
 impl<'t> Tokenizer<'t> {
     /// Creates a tokenizer at the start of the input.
@@ -91,7 +91,7 @@ impl<'t> Tokenizer<'t> {
     ///
     /// # Errors
     /// [`Fault::Literal`]
-    pub fn literal(&mut self, name: &'static str) -> Result<(), Error> {
+    pub fn literal(&mut self, name: &'static str) -> Result<(), TokenError> {
         for expected in name.bytes() {
             if self.next_byte() != Some(expected) {
                 return Err(self.error(Fault::Literal { name, expected }));
@@ -105,7 +105,7 @@ impl<'t> Tokenizer<'t> {
     ///
     /// # Errors
     /// [`Fault::Number`]
-    pub fn number(&mut self) -> Result<Range<usize>, Error> {
+    pub fn number(&mut self) -> Result<Range<usize>, TokenError> {
         let start = self.position;
         self.take_one_of(b"-");
         if !self.take_one_of(b"0") {
@@ -126,7 +126,7 @@ impl<'t> Tokenizer<'t> {
     ///
     /// # Errors
     /// [`Fault::String`], [`Fault::Escape`], [`Fault::UnicodeEscape`]
-    pub fn string(&mut self) -> Result<Cow<'t, str>, Error> {
+    pub fn string(&mut self) -> Result<Cow<'t, str>, TokenError> {
         self.position += 1;
         let mut string = Cow::Borrowed("");
         loop {
@@ -150,7 +150,7 @@ impl<'t> Tokenizer<'t> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Error> {
+    fn escape(&mut self) -> Result<char, TokenError> {
         self.position += 1;
         let character = match self.next_byte() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
@@ -166,7 +166,7 @@ impl<'t> Tokenizer<'t> {
         Ok(character)
     }
 
-    fn unicode_escape(&mut self) -> Result<char, Error> {
+    fn unicode_escape(&mut self) -> Result<char, TokenError> {
         let first = self.code_unit()?;
         if (0xD800..0xDC00).contains(&first) && self.bytes[self.position..].starts_with(b"\\u") {
             let before = self.position;
@@ -182,7 +182,7 @@ impl<'t> Tokenizer<'t> {
     }
 
     /// Reads `u` and four hexadecimal digits.
-    fn code_unit(&mut self) -> Result<u32, Error> {
+    fn code_unit(&mut self) -> Result<u32, TokenError> {
         let start = self.position - 1;
         self.position += 1;
         let mut code = 0;
@@ -194,7 +194,7 @@ impl<'t> Tokenizer<'t> {
         Ok(code)
     }
 
-    fn digits(&mut self) -> Result<(), Error> {
+    fn digits(&mut self) -> Result<(), TokenError> {
         if !self.next_byte().is_some_and(|byte| byte.is_ascii_digit()) {
             return Err(self.error(Fault::Number));
         }
@@ -212,8 +212,8 @@ impl<'t> Tokenizer<'t> {
         self.bytes.get(self.position).copied()
     }
 
-    fn error(&self, fault: Fault) -> Error {
-        Error { position: self.position, fault }
+    fn error(&self, fault: Fault) -> TokenError {
+        TokenError { position: self.position, fault }
     }
 }
 
@@ -244,12 +244,12 @@ mod tests {
             (r#""\u12g4""#, 5, Fault::UnicodeEscape { start: 1 }),
             (r#""\ud83d\u12""#, 11, Fault::UnicodeEscape { start: 7 }),
         ] {
-            assert_eq!(Tokenizer::new(text.as_bytes()).string(), Err(Error { position, fault }), "{text}");
+            assert_eq!(Tokenizer::new(text.as_bytes()).string(), Err(TokenError { position, fault }), "{text}");
         }
         assert_eq!(Tokenizer::new(b"nulx").literal("null").unwrap_err().position, 3);
         for (text, position) in [("-", 1), ("1.", 2), ("1e+x", 3), ("-a", 1), (".5", 0)] {
             let error = Tokenizer::new(text.as_bytes()).number();
-            assert_eq!(error, Err(Error { position, fault: Fault::Number }), "{text}");
+            assert_eq!(error, Err(TokenError { position, fault: Fault::Number }), "{text}");
         }
         assert_eq!(Tokenizer::new(b"01").number(), Ok(0..1));
     }

@@ -9,6 +9,6 @@ mod object;
 mod version;
 
 pub use constraint::Constraints;
-pub use version::{Error, Version};
+pub use version::{InvalidVersion, Version};
 
 pub(crate) use object::SharedVersion;

@@ -118,7 +118,7 @@ pub(crate) struct Bound {
     pub(crate) is_exclusive: bool,
 }
 
-/// Number of there may be.
+/// Number of allowed items.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Range {
     pub(crate) least: Option<u64>,

@@ -19,7 +19,7 @@ pub(crate) fn text<'f>(fields: &'f [(String, Content)], name: &str) -> &'f str {
     }
 }
 
-/// Whether a switch is on.
+/// Returns true if a switch is on.
 pub(crate) fn is_on(fields: &[(String, Content)], name: &str) -> bool {
     get(fields, name) == Some(&Content::Bool(true))
 }

@@ -408,7 +408,7 @@ fn is_whole(number: &str) -> bool {
     matches!(yamltree::resolve(number, yamltree::Dialect::V2), yamltree::Resolved::Int(_))
 }
 
-/// What JSON calls a value.
+/// Returns the JSON type of a value.
 fn found(value: &Content) -> &'static str {
     match value {
         Content::String(_) => "string",

@@ -28,7 +28,7 @@ const MAX_PAGES: usize = 32;
 /// Nothing has as many signatures; a list that goes on is made to be endless.
 const MAX_REFERRERS: usize = 5_000;
 
-/// Maximum amount of an algorithm's name and of the digits a tag has, as OCI's specification cuts them.
+/// Maximum length of the algorithm's name and of the digits in a tag, by OCI's specification.
 const MAX_TAG_PARTS: (usize, usize) = (32, 64);
 
 impl Client {

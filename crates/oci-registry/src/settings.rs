@@ -34,7 +34,7 @@ pub struct Options {
 /// The handling of transient failures.
 #[derive(Clone, Copy, Debug)]
 pub struct Retry {
-    /// Number of times something is tried in all.
+    /// Maximum number of attempts.
     pub attempts: u32,
     /// The first wait; each next one is three times as long.
     pub pause: Duration,

@@ -86,7 +86,7 @@ impl Content {
 pub(crate) struct Layout<'t> {
     /// The line break.
     pub(crate) line_break: &'t str,
-    /// Number of columns a list lies behind the key that it is of.
+    /// Indentation of a list behind its key.
     pub(crate) list_indent: usize,
 }
 

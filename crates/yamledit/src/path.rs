@@ -92,7 +92,7 @@ fn split_key(path: &str) -> (String, &str) {
     (key, "")
 }
 
-/// Extent to which a path led in a document that does not have its end.
+/// The part of a path that a document has.
 struct Miss<'f> {
     depth: usize,
     /// The last node found.

@@ -28,7 +28,7 @@ pub(crate) fn functions() -> Functions {
 /// The state that the functions of one rendering share.
 #[derive(Debug, Default)]
 pub(crate) struct Host {
-    /// Number of times each template is being included now.
+    /// Current nesting of each template's inclusion.
     pub(crate) included: RefCell<HashMap<Str, u32>>,
     /// True if `required` and `fail` let templates go on.
     pub(crate) lint: bool,

@@ -52,7 +52,7 @@ pub fn to_yaml(value: &Value, limit: usize) -> Result<String, CallError> {
 /// Sends a value to a sink as what it is in JSON.
 struct Walk<'s, S> {
     sink: &'s mut S,
-    /// Number of bytes may still come.
+    /// Number of bytes that may still be written.
     left: usize,
     depth: usize,
 }

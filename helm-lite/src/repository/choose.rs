@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gotemplate::semver::{Constraints, Error, Version};
+use gotemplate::semver::{Constraints, InvalidVersion, Version};
 
 use super::{Index, IndexedChart};
 
@@ -23,7 +23,7 @@ pub enum NoVersion {
     /// It has none of its versions that fits.
     Version(String),
     /// An invalid version constraint.
-    Constraint(Error),
+    Constraint(InvalidVersion),
 }
 
 impl fmt::Display for NoVersion {
@@ -86,7 +86,7 @@ impl Index {
 ///
 /// # Errors
 /// If what is wanted is no range of versions.
-pub fn newest_matching(tags: &[String], wanted: Option<&str>) -> Result<Option<String>, Error> {
+pub fn newest_matching(tags: &[String], wanted: Option<&str>) -> Result<Option<String>, InvalidVersion> {
     let plain = tags.iter().map(|tag| tag.replace('_', "+"));
     let mut versions: Vec<Version> = plain.filter_map(|tag| Version::parse_strict(&tag).ok()).collect();
     versions.sort_by(|left, right| right.compare(left));

@@ -7,7 +7,7 @@ use super::merge::UserValues;
 use crate::chart::Chart;
 use crate::warning::{Code, Warning};
 
-/// Maximum amount two names may differ for one to be the other, misspelt.
+/// Maximum distance between a name and its misspelling.
 const MAX_DISTANCE: usize = 2;
 
 /// Warns of flags that set values which the chart does not know.

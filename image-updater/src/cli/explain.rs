@@ -65,7 +65,7 @@ struct Explanation<'d> {
     /// By what the chosen version is signed, where that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<Signature>,
-    /// Number of tags each rule dropped.
+    /// Number of tags that each rule dropped.
     dropped: BTreeMap<&'static str, usize>,
     warnings: &'d [String],
     tags: Vec<Explained<'d>>,

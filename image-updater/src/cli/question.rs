@@ -88,7 +88,7 @@ struct CriteriaFlags {
     /// other stays; may be repeated
     #[arg(long, value_name = "MATCH", action = ArgAction::Append, allow_hyphen_values = true)]
     update_from: Vec<String>,
-    /// Time a tag must have been there, such as `3d` or `1h30m`
+    /// Minimum age of a tag, such as `3d` or `1h30m`
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     min_age: Option<String>,
     /// Platforms that must all be there, such as `linux/amd64,linux/arm64`

@@ -69,10 +69,10 @@ pub(super) struct Arguments {
     /// checkout, as its branch has it on the server in each round; else as it is here. May be repeated
     #[arg(long = "in", value_name = "PATH", conflicts_with = "config")]
     within: Vec<PathBuf>,
-    /// Number of times images are looked at that have no interval of their own [default: 5m] [IMAGE_UPDATER_INTERVAL]
+    /// Default polling interval of images [default: 5m] [IMAGE_UPDATER_INTERVAL]
     #[arg(long, value_name = "DURATION")]
     interval: Option<String>,
-    /// Number of repositories are worked on side by side, 100 at most [default: 8] [MAX_CONCURRENT_APPS]
+    /// Number of repositories to reconcile concurrently, at most 100 [default: 8] [MAX_CONCURRENT_APPS]
     #[arg(long, value_name = "NUMBER", visible_alias = "max-concurrent-apps", value_parser = side_by_side)]
     max_concurrent: Option<usize>,
     /// End after one round over all images: 1 when something failed

@@ -34,7 +34,7 @@ pub(super) struct WebhookFlags {
     #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", help_heading = "Webhooks")]
     webhook_require_secret: Option<bool>,
-    /// Number of deliveries are taken in an hour; 0 for any number [default: 0]
+    /// Maximum number of deliveries per hour; 0 means no limit [default: 0]
     /// [WEBHOOK_RATELIMIT_ALLOWED]
     #[arg(long, value_name = "NUMBER", help_heading = "Webhooks")]
     webhook_ratelimit_allowed: Option<u32>,

@@ -43,7 +43,7 @@ struct Asked {
     names: Mutex<BTreeMap<(&'static str, Named), String>>,
     /// Kinds and namespaces that are watched.
     watched: Mutex<BTreeSet<(&'static str, String)>>,
-    /// Number of times any of it has changed.
+    /// Number of changes.
     changes: AtomicU64,
     /// Rings when any of it has changed.
     ring: Box<dyn Fn() + Send + Sync>,

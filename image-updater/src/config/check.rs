@@ -57,7 +57,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Where others' files are, from the root of the repository; the root itself is the empty path.
+    /// Returns the paths with resources of other tools, from the root of the repository; the root itself is the empty
+    /// path.
     pub(super) fn discover(self, paths: &[Spanned<String>]) -> Result<Vec<String>> {
         let path = |path: &Spanned<String>| {
             dialect::within("", path.value.trim_start_matches('/'))

@@ -35,7 +35,7 @@ pub(super) struct File {
     /// Files and folders of the repository with what is written for Flux or Argo CD Image Updater, which is done too.
     #[serde(default)]
     pub(super) discover: Vec<Spanned<String>>,
-    /// What has to have signed images before they are written, where neither an update nor an image says.
+    /// Default signature verification.
     pub(super) verify: Option<Spanned<Verify>>,
     /// Which images are looked at, and where they are written.
     pub(super) updates: Option<Vec<Spanned<Update>>>,
@@ -184,14 +184,14 @@ pub(super) struct Git {
     pub(super) branch: Option<String>,
     /// The branch that is pushed, as a template; the one that is read where there is none.
     pub(super) push_branch: Option<Spanned<String>>,
-    /// What the server is told with a push.
+    /// Push options for the server.
     #[serde(default)]
     pub(super) push_options: Vec<String>,
     /// The source of the credentials for it.
     pub(super) credentials: Option<Credentials>,
     /// The GitHub App that it is written by, instead of `credentials`; pull requests are its too.
     pub(super) github_app: Option<Spanned<GithubApp>>,
-    /// Whose words the templates are in.
+    /// The flavour of templates.
     #[serde(default)]
     pub(super) templates: Words,
     /// The value of `.Values` in templates.
@@ -298,19 +298,19 @@ pub(super) enum MergeMethod {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Update {
-    /// How often they are looked at, such as `5m`.
+    /// The polling interval, such as `5m`.
     pub(super) interval: Option<Spanned<String>>,
-    /// Whose images they are, as `NAMESPACE/NAME`.
+    /// The Application of the images, as `NAMESPACE/NAME`.
     pub(super) application: Option<String>,
     /// They are left alone for now.
     #[serde(default)]
     pub(super) suspend: bool,
-    /// How a tag is chosen, where an image does not say.
+    /// The default policy of its images.
     pub(super) policy: Option<Spanned<Policy>>,
-    /// Where they are written, where an image does not say.
+    /// The default targets of its images.
     #[serde(default)]
     pub(super) targets: Vec<Spanned<Target>>,
-    /// What has to have signed them before they are written, where an image does not say.
+    /// The default signature verification of its images.
     pub(super) verify: Option<Spanned<Verify>>,
     /// The images.
     pub(super) images: Vec<Spanned<Image>>,
@@ -351,7 +351,7 @@ pub(super) struct Image {
     pub(super) name: Option<String>,
     /// The image, with the tag that the `digest` strategy watches.
     pub(super) image: Spanned<String>,
-    /// How a tag is chosen.
+    /// The policy.
     pub(super) policy: Option<Spanned<Policy>>,
     /// The digest is written behind the tag.
     #[serde(default)]
@@ -359,9 +359,9 @@ pub(super) struct Image {
     /// With `pinDigest`: a digest stays as long as its tag does, also when that is pushed again.
     #[serde(default)]
     pub(super) keep_digest: bool,
-    /// What has to have signed it before it is written.
+    /// The signature verification.
     pub(super) verify: Option<Spanned<Verify>>,
-    /// Where it is written.
+    /// The targets.
     pub(super) targets: Option<Vec<Spanned<Target>>>,
 }
 
@@ -422,7 +422,7 @@ pub(super) enum Order {
     Desc,
 }
 
-/// Extent to which from the current version a tag may be.
+/// Distance that a tag may have from the current version.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Scope {

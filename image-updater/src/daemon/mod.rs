@@ -132,7 +132,7 @@ pub(crate) struct Settings {
     pub(crate) config: Option<PathBuf>,
     /// For images that have none of their own.
     pub(crate) interval: Duration,
-    /// Number of jobs are at a round side by side.
+    /// Maximum number of concurrent jobs.
     pub(crate) at_once: usize,
     /// True if it ends after one round over all images.
     pub(crate) once: bool,

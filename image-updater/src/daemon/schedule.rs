@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::change::Named;
 use crate::work::Update;
 
-/// Maximum amount longer or shorter an interval is at most: this part of it.
+/// Jitter of an interval, as a part of it.
 const JITTER: f64 = 0.1;
 
 /// Part of the interval within which images are checked together.

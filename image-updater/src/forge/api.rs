@@ -25,7 +25,7 @@ const MAX_ANSWER: u64 = 32 << 20;
 /// An error says what is wrong in some lines.
 const MAX_REFUSAL: u64 = 64 << 10;
 
-/// Maximum amount of what a forge says of an error is passed on.
+/// Maximum length of a forge's error text in a message.
 const MAX_REASON: usize = 300;
 
 /// Forges answer within a second, or are out of order.

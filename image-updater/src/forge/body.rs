@@ -26,7 +26,7 @@ const MAX_BODY: usize = 60_000;
 /// A reason is a sentence. One that lists a thousand tags is cut.
 const MAX_REASON: usize = 1000;
 
-/// Maximum amount of a digest is shown: as much as git shows of a hash where there are many.
+/// Maximum length of a shown digest, like git's abbreviated hashes.
 const SHORT_DIGEST: usize = 12;
 
 /// A template for what requests say.

@@ -11,7 +11,7 @@ use super::{Subject, data, template};
 /// A ref of 255 bytes, which is the most that forges and file systems take, less `refs/heads/`.
 const MAX_BRANCH: usize = 244;
 
-/// Maximum amount of a name that is too long is of its hash, with a hyphen before.
+/// Length of the hash that ends an overlong name, with its hyphen.
 const HASH: usize = 16;
 
 /// The template of a branch's name.

@@ -91,7 +91,7 @@ pub(super) struct Arguments {
     #[arg(short = 'l', long, value_name = "LABELS", value_delimiter = ',')]
     selector: Vec<String>,
 
-    /// Number of Applications are rendered at a time; as many as processors by default
+    /// Number of Applications to render at a time [default: number of processors]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

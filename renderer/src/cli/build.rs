@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     output: super::Format,
 
-    /// Number of targets are rendered at a time; as many as processors by default
+    /// Number of targets to render at a time [default: number of processors]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

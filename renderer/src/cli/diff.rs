@@ -14,7 +14,7 @@ use crate::output;
 use crate::report::Reporter;
 
 /// Exit code if there are differences and `--exit-code` is set.
-const DIFFERENT: u8 = 2;
+const DIFFERENT: u8 = 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = Output::read, default_value = "terminal")]
     output: Vec<Output>,
 
-    /// Number of characters a comment may have
+    /// Maximum number of characters of a comment
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
@@ -72,11 +72,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     full_report: Option<String>,
 
-    /// End with 2 where there is a difference
+    /// Exit with 10 if there are differences
     #[arg(long)]
     exit_code: bool,
 
-    /// Number of targets are rendered at a time; as many as processors by default
+    /// Number of targets to render at a time [default: number of processors]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

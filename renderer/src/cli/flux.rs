@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "API", value_delimiter = ',')]
     api_versions: Vec<String>,
 
-    /// Number of are rendered at a time; as many as processors by default
+    /// Number of objects to render at a time [default: number of processors]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

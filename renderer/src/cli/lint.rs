@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PATH")]
     crds: Vec<PathBuf>,
 
-    /// Number of Applications are rendered at a time; as many as processors by default
+    /// Number of Applications to render at a time [default: number of processors]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 

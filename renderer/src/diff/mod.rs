@@ -38,7 +38,7 @@ pub(crate) struct Request<'r> {
     pub(crate) from_merge_base: bool,
     /// The context file.
     pub(crate) context: Option<&'r Path>,
-    /// Number of targets are rendered at a time.
+    /// Number of targets to render at a time.
     pub(crate) jobs: usize,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Sides {
     pub(crate) base: Vec<Target>,
     /// The affected targets after the change.
     pub(crate) head: Vec<Target>,
-    /// Number of targets are not affected.
+    /// Number of unaffected targets.
     pub(crate) unaffected: usize,
     /// The names of the two states.
     pub(crate) title: String,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use gojson::{Error, Fault, Tokenizer};
+use gojson::{TokenError, Fault, Tokenizer};
 
 use super::DEEPEST_TEXT;
 use crate::fmt::quoted;
@@ -208,7 +208,7 @@ impl Reader<'_> {
     }
 
     /// Returns Go's text for an error of the tokenizer.
-    fn go_error(&self, Error { position, fault }: Error) -> String {
+    fn go_error(&self, TokenError { position, fault }: TokenError) -> String {
         let Some(&found) = self.text.get(position) else { return END.to_owned() };
         match fault {
             Fault::Literal { name, expected } => {

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use goregex::Regex;
 
-use super::version::{Error, Version, compare_prereleases, take, take_identifiers, take_part};
+use super::version::{InvalidVersion, Version, compare_prereleases, take, take_identifiers, take_part};
 use crate::fmt::quoted;
 
 /// Constraints, put together by and and or.
@@ -32,7 +32,7 @@ struct Constraint {
     version: Version,
     /// Number of of the numbers, up to the first `x` or `*`.
     given: Given,
-    /// Number of parts are written, wildcards among them.
+    /// Number of written parts, including wildcards.
     parts: usize,
 }
 
@@ -80,7 +80,7 @@ impl Constraints {
     ///
     /// # Errors
     /// If the text is none.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
         let rewritten = rewrite_ranges(text)?;
         let text = rewritten.as_deref().unwrap_or(text);
         let groups = text.split("||").map(Group::parse).collect::<Result<_, _>>()?;
@@ -109,7 +109,7 @@ impl Constraints {
 }
 
 /// `1.2 - 2.3` as `>= 1.2, <= 2.3`; nothing where there is none.
-fn rewrite_ranges(text: &str) -> Result<Option<String>, Error> {
+fn rewrite_ranges(text: &str) -> Result<Option<String>, InvalidVersion> {
     thread_local! {
         static RANGE: OnceCell<Option<Regex>> = const { OnceCell::new() };
     }
@@ -122,14 +122,14 @@ fn rewrite_ranges(text: &str) -> Result<Option<String>, Error> {
     const VERSION: &str = r"v?[0-9|xX*]+(?:\.[0-9|xX*]+)?(?:\.[0-9|xX*]+)?(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?";
     RANGE.with(|range| {
         let regex = range.get_or_init(|| Regex::new(&format!(r"\s*({VERSION})\s+-\s+({VERSION})\s*")).ok());
-        let regex = regex.as_ref().ok_or_else(|| Error::new("constraint parser error"))?;
+        let regex = regex.as_ref().ok_or_else(|| InvalidVersion::new("constraint parser error"))?;
         let rewritten = regex.replace_all(text, b">= $1, <= $2 ");
         Ok(Some(String::from_utf8_lossy(&rewritten).into_owned()))
     })
 }
 
 impl Group {
-    fn parse(text: &str) -> Result<Self, Error> {
+    fn parse(text: &str) -> Result<Self, InvalidVersion> {
         let mut rest = skip_space(text);
         let mut constraints = Vec::new();
         loop {
@@ -152,8 +152,8 @@ impl Group {
     }
 }
 
-fn improper(text: &str) -> Error {
-    Error::new(format!("improper constraint: {}", quoted(text.as_bytes())))
+fn improper(text: &str) -> InvalidVersion {
+    InvalidVersion::new(format!("improper constraint: {}", quoted(text.as_bytes())))
 }
 
 /// Past what Go's expressions call space, which has no vertical tab.
@@ -189,7 +189,7 @@ impl<'a> Written<'a> {
         Some(Self { operator, version, major, minor, patch, prerelease })
     }
 
-    fn constraint(self) -> Result<Constraint, Error> {
+    fn constraint(self) -> Result<Constraint, InvalidVersion> {
         let prerelease = self.prerelease.map(|prerelease| format!("-{prerelease}")).unwrap_or_default();
         let is_open = |number: Option<&str>| matches!(number, None | Some("x" | "X" | "*"));
         let (given, text) = match (self.major, self.minor, self.patch) {
@@ -200,7 +200,7 @@ impl<'a> Written<'a> {
             }
             _ => (Given::All, self.version.to_owned()),
         };
-        let version = Version::parse(&text).map_err(|_| Error::new("constraint parser error"))?;
+        let version = Version::parse(&text).map_err(|_| InvalidVersion::new("constraint parser error"))?;
         let parts = 1 + usize::from(self.minor.is_some()) + usize::from(self.patch.is_some());
         Ok(Constraint { operator: self.operator, version, given, parts })
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::{Error, Version};
+use super::{InvalidVersion, Version};
 use crate::context::Context;
 use crate::error::CallError;
 use crate::function::Function;
@@ -125,7 +125,7 @@ fn increased(
 
 fn changed(
     args: &[Value],
-    change: impl Fn(&Version, &str) -> Result<Version, Error>,
+    change: impl Fn(&Version, &str) -> Result<Version, InvalidVersion>,
 ) -> Result<Value, CallError> {
     let text = args[1].as_str().map(Str::to_string).unwrap_or_default();
     Ok(SharedVersion::plain(change(receiver(args)?, &text).map_err(|error| error.to_string())?))

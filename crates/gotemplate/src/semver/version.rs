@@ -19,17 +19,17 @@ pub struct Version {
 
 /// Why a text is no version or constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(pub(super) String);
+pub struct InvalidVersion(pub(super) String);
 
-impl fmt::Display for Error {
+impl fmt::Display for InvalidVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for InvalidVersion {}
 
-impl Error {
+impl InvalidVersion {
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -44,15 +44,15 @@ impl Version {
     ///
     /// # Errors
     /// If it does not look like one.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, InvalidVersion> {
         let mut rest = text.strip_prefix('v').unwrap_or(text);
-        let major = take_digits(&mut rest).ok_or_else(Error::invalid)?;
+        let major = take_digits(&mut rest).ok_or_else(InvalidVersion::invalid)?;
         let minor = take_part(&mut rest, '.', take_digits);
         let patch = minor.and_then(|_| take_part(&mut rest, '.', take_digits));
         let prerelease = take_part(&mut rest, '-', take_identifiers);
         let metadata = take_part(&mut rest, '+', take_identifiers).unwrap_or_default();
         if !rest.is_empty() {
-            return Err(Error::invalid());
+            return Err(InvalidVersion::invalid());
         }
         let version = Self {
             major: number(major)?,
@@ -70,13 +70,13 @@ impl Version {
     ///
     /// # Errors
     /// If it is none.
-    pub fn parse_strict(text: &str) -> Result<Self, Error> {
+    pub fn parse_strict(text: &str) -> Result<Self, InvalidVersion> {
         if text.is_empty() {
-            return Err(Error::new("version string empty"));
+            return Err(InvalidVersion::new("version string empty"));
         }
         let mut parts = text.splitn(3, '.');
         let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(Error::invalid());
+            return Err(InvalidVersion::invalid());
         };
         let (rest, metadata) = rest.split_once('+').map_or((rest, None), |(rest, part)| (rest, Some(part)));
         let (patch, prerelease) =
@@ -85,10 +85,10 @@ impl Version {
         prerelease.map_or(Ok(()), check_prerelease)?;
         for part in [major, minor, patch] {
             if !is_number(part) {
-                return Err(Error::new("invalid characters in version"));
+                return Err(InvalidVersion::new("invalid characters in version"));
             }
             if part.len() > 1 && part.starts_with('0') {
-                return Err(Error::new("version segment starts with 0"));
+                return Err(InvalidVersion::new("version segment starts with 0"));
             }
         }
         Ok(Self {
@@ -166,14 +166,14 @@ impl Version {
         next.rewritten()
     }
 
-    pub(super) fn with_prerelease(&self, prerelease: &str) -> Result<Self, Error> {
+    pub(super) fn with_prerelease(&self, prerelease: &str) -> Result<Self, InvalidVersion> {
         if !prerelease.is_empty() {
             check_prerelease(prerelease)?;
         }
         Ok(Self { prerelease: prerelease.to_owned(), ..self.clone() }.rewritten())
     }
 
-    pub(super) fn with_metadata(&self, metadata: &str) -> Result<Self, Error> {
+    pub(super) fn with_metadata(&self, metadata: &str) -> Result<Self, InvalidVersion> {
         if !metadata.is_empty() {
             check_metadata(metadata)?;
         }
@@ -201,13 +201,13 @@ impl fmt::Display for Version {
     }
 }
 
-fn number(digits: &str) -> Result<u64, Error> {
-    plain_number(digits).map_err(|error| Error(format!("error parsing version segment: {error}")))
+fn number(digits: &str) -> Result<u64, InvalidVersion> {
+    plain_number(digits).map_err(|error| InvalidVersion(format!("error parsing version segment: {error}")))
 }
 
-fn plain_number(digits: &str) -> Result<u64, Error> {
+fn plain_number(digits: &str) -> Result<u64, InvalidVersion> {
     parse_uint(digits.as_bytes(), 10).map_err(|error| {
-        Error(format!("strconv.ParseUint: parsing {}: {}", quoted(digits.as_bytes()), error.reason()))
+        InvalidVersion(format!("strconv.ParseUint: parsing {}: {}", quoted(digits.as_bytes()), error.reason()))
     })
 }
 
@@ -252,21 +252,21 @@ fn is_identifier(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-fn check_prerelease(prerelease: &str) -> Result<(), Error> {
+fn check_prerelease(prerelease: &str) -> Result<(), InvalidVersion> {
     for part in prerelease.split('.') {
         if !is_identifier(part) {
-            return Err(Error::new("invalid prerelease string"));
+            return Err(InvalidVersion::new("invalid prerelease string"));
         }
         if is_number(part) && part.len() > 1 && part.starts_with('0') {
-            return Err(Error::new("version segment starts with 0"));
+            return Err(InvalidVersion::new("version segment starts with 0"));
         }
     }
     Ok(())
 }
 
-fn check_metadata(metadata: &str) -> Result<(), Error> {
+fn check_metadata(metadata: &str) -> Result<(), InvalidVersion> {
     let valid = metadata.split('.').all(is_identifier);
-    if valid { Ok(()) } else { Err(Error::new("invalid metadata string")) }
+    if valid { Ok(()) } else { Err(InvalidVersion::new("invalid metadata string")) }
 }
 
 /// A release comes after its prereleases.

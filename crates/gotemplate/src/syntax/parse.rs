@@ -26,7 +26,7 @@ const DEEPEST: usize = 10_000;
 /// Maximum number of commands a pipeline that may have, as in Go.
 const LONGEST: usize = 100_000;
 
-/// Maximum amount stack parsing may use, also amid execution: a thread has at least two megabytes.
+/// Maximum stack of parsing, also during execution: a thread has at least two megabytes.
 const STACK: usize = 1 << 19;
 
 /// The templates of one text.

@@ -46,7 +46,7 @@ pub const FORMATS: &[Format] = &[
 pub struct FormatOptions {
     /// True if a terminal shows colours.
     pub color: bool,
-    /// Number of characters a comment may have; 65,536 where nothing else is said.
+    /// Maximum length of a comment [default: 65,536].
     pub limit: Option<usize>,
     /// The title of the report, such as the two revisions.
     pub title: Option<String>,

@@ -82,7 +82,7 @@ pub struct Settings {
     /// A watch may begin with what there is (`sendInitialEvents`). Version 1.33, the oldest that we promise to run on,
     /// refuses that with 422 where nobody has turned it on.
     pub streaming_lists: bool,
-    /// Number of times a watch that wants them gets bookmarks. The real server's minute is long for a test.
+    /// Interval of bookmarks. The real server's minute is long for a test.
     pub bookmark_interval: Duration,
 }
 

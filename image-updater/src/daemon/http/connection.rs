@@ -31,7 +31,7 @@ const STREAMS: u32 = 32;
 /// Time an answer that is under way may take once the connection is to end.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// Maximum amount of a body that nobody wants is read all the same: a client that sends it does not listen before its end.
+/// Maximum length of an unwanted body that is read: a client that sends it does not listen before its end.
 const MAX_WASTE: usize = 4 * MAX_BODY;
 
 /// When something last happened on a connection.

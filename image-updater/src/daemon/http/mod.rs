@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub(super) struct Limits {
     /// Number of connections at once.
     pub(super) connections: usize,
-    /// Number of bodies are read at once.
+    /// Number of bodies that are being read.
     pub(super) bodies: usize,
     /// Time a client may take for anything.
     pub(super) patience: Duration,

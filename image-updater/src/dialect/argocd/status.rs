@@ -22,7 +22,7 @@ pub(crate) struct ImageUpdaterStatus {
     /// Number of Applications the resource is for.
     #[schemars(range(min = 0))]
     pub(crate) applications_matched: i32,
-    /// Number of images are looked after.
+    /// Number of managed images.
     #[schemars(range(min = 0))]
     pub(crate) images_managed: i32,
     /// The changes of the last reconcile that made any.

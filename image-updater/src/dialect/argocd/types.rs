@@ -21,7 +21,7 @@ pub(super) struct ImageUpdater {
         extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["namePattern"])
     )]
     pub(super) application_refs: Vec<Spanned<ApplicationRef>>,
-    /// Whose signatures images have to bear, where neither an Application's reference nor an image says otherwise.
+    /// The default signature verification.
     pub(super) images_verification: Option<Spanned<Verification>>,
     /// Was there before 1.2.
     #[schemars(skip)]
@@ -38,16 +38,16 @@ pub(super) struct ImageUpdater {
 pub(super) struct ApplicationRef {
     /// The name of an Application, or a glob that names match.
     pub(super) name_pattern: Spanned<String>,
-    /// What the labels of an Application have to be.
+    /// The label selector of Applications.
     pub(super) label_selectors: Option<LabelSelector>,
     /// Images and settings are those of the Application's annotations; of this reference only `namePattern`,
     /// `labelSelectors` and `imagesVerification` count.
     #[serde(default)]
     #[schemars(extend("x-default" = false))]
     pub(super) use_annotations: bool,
-    /// Whose signatures images have to bear, where an image does not say otherwise.
+    /// The default signature verification of its images.
     pub(super) images_verification: Option<Spanned<Verification>>,
-    /// How tags are chosen, where an image does not say otherwise.
+    /// The default update settings of its images.
     pub(super) common_update_settings: Option<Settings>,
     /// The write-back settings.
     pub(super) write_back_config: Option<WriteBack>,
@@ -71,7 +71,7 @@ pub(super) struct Settings {
     /// The tags that do not count, as globs.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub(super) ignore_tags: Option<Spanned<Vec<String>>>,
-    /// Where the credentials for the registry are: `pullsecret:NAMESPACE/NAME`, `secret:NAMESPACE/NAME#KEY`,
+    /// The credentials source for the registry: `pullsecret:NAMESPACE/NAME`, `secret:NAMESPACE/NAME#KEY`,
     /// `env:VARIABLE` or `ext:PROGRAM`.
     pub(super) pull_secret: Option<Spanned<String>>,
     /// The platforms that an image has to be there for, as `OS/ARCHITECTURE[/VARIANT]`.
@@ -87,7 +87,7 @@ pub(super) struct WriteBack {
     /// CD has for it or those of `git:secret:NAMESPACE/NAME`.
     #[schemars(extend("pattern" = "^(argocd|git|git:[a-zA-Z0-9][a-zA-Z0-9-._/:]*)$"))]
     pub(super) method: Option<Spanned<String>>,
-    /// How the repository is written, with a method of git.
+    /// The git settings of the write-back method.
     #[serde(default)]
     pub(super) git_config: GitConfig,
 }
@@ -141,12 +141,12 @@ pub(super) struct Image {
     pub(super) alias: Spanned<String>,
     /// The image, and after a colon the versions that are allowed, or the tag that `digest` watches.
     pub(super) image_name: Spanned<String>,
-    /// How its tag is chosen.
+    /// The update settings.
     #[serde(default)]
     pub(super) common_update_settings: Settings,
-    /// Where in the manifests it stands.
+    /// The position of the image in the manifests.
     pub(super) manifest_targets: Option<Spanned<ManifestTarget>>,
-    /// Whose signatures it has to bear.
+    /// The signature verification.
     pub(super) images_verification: Option<Spanned<Verification>>,
 }
 

@@ -312,7 +312,7 @@ impl Destination<'_> {
 
     fn warn_of_other(&self, claim: &Claim<'_>, is_there: bool, used: &str, found: &mut Found) {
         if let Some(target) = claim.target.as_ref().filter(|_| is_there) {
-            let message = format!("the target uses {used}, which has no setting here");
+            let message = format!("the target uses {used}: set it");
             found.warn_once(claim.said.refuse(target.start, message));
         }
     }

@@ -26,10 +26,10 @@ pub(super) const MAX_EXCLUSIONS: usize = 25;
 pub(super) struct ImageRepository {
     /// The image, without a tag.
     pub(super) image: Spanned<String>,
-    /// How often the registry is asked.
+    /// The scan interval.
     #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Spanned<String>,
-    /// How long the registry may take to answer; as long as the interval where this does not say.
+    /// The time limit of a scan [default: the interval].
     #[schemars(extend("pattern" = TIMEOUT))]
     pub(super) timeout: Option<Spanned<String>>,
     /// The Secret with the credentials for the registry, of the type `kubernetes.io/dockerconfigjson`.
@@ -115,7 +115,7 @@ pub(super) struct ImagePolicy {
     /// `Always`, also when the tag is pushed again.
     #[schemars(extend("x-default" = "Never"))]
     pub(super) digest_reflection_policy: Option<Spanned<Reflection>>,
-    /// How often the digest of the tag is asked for, with `Always`.
+    /// The interval at which the digest of the tag is polled, with `Always`.
     #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Option<Spanned<String>>,
     /// Nothing is chosen for now.
@@ -196,12 +196,12 @@ pub(super) enum Reflection {
 pub(super) struct ImageUpdateAutomation {
     /// The repository.
     pub(super) source_ref: Spanned<SourceReference>,
-    /// How it is read, committed to and pushed.
+    /// The git settings.
     pub(super) git: Option<Git>,
-    /// Number of times that is done.
+    /// Interval.
     #[schemars(extend("pattern" = DURATION))]
     pub(super) interval: Spanned<String>,
-    /// What the labels of an ImagePolicy have to be; all of the namespace count where this does not say.
+    /// The label selector of ImagePolicies [default: all of the namespace].
     pub(super) policy_selector: Option<LabelSelector>,
     /// The update strategy.
     #[schemars(extend("x-default" = { "strategy": "Setters" }))]
@@ -273,11 +273,11 @@ pub(super) struct GitReference {
 pub(super) struct Commit {
     /// The author.
     pub(super) author: Author,
-    /// What they are signed with.
+    /// The signing key.
     pub(super) signing_key: Option<Spanned<SigningKey>>,
     /// Their message, as a template.
     pub(super) message_template: Option<Spanned<String>>,
-    /// What the template finds as `.Values`.
+    /// The value of `.Values` in the template.
     #[serde(default)]
     pub(super) message_template_values: BTreeMap<String, String>,
 }
@@ -319,7 +319,7 @@ pub(super) struct Push {
     pub(super) branch: Option<Spanned<String>>,
     /// A refspec that is pushed too.
     pub(super) refspec: Option<Spanned<String>>,
-    /// What the server is told with it.
+    /// Push options for the server.
     #[serde(default)]
     pub(super) options: BTreeMap<String, String>,
 }

@@ -20,7 +20,7 @@ pub(super) struct Value {
     depth: usize,
 }
 
-/// Amount that has been written so far.
+/// Number of bytes written so far.
 #[derive(Default)]
 pub(super) struct Budget(usize);
 

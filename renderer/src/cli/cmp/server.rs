@@ -23,7 +23,7 @@ use crate::report::Reporter;
 const SOCKET_DIR: &str = "/home/argocd/cmp-server/plugins";
 const SOCKET_DIR_VARIABLE: &str = "ARGOCD_PLUGINSOCKFILEPATH";
 
-/// Time a probe waits for an answer.
+/// Time that a probe waits for an answer.
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
@@ -52,7 +52,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long)]
     probe: bool,
 
-    /// Amount that memory repositories and results may take; those that were not used for longest go first
+    /// Memory limit of repositories and results; the least recently used are evicted first
     #[arg(long, value_name = "SIZE", default_value = "512Mi", value_parser = size::parse)]
     max_memory: u64,
 
@@ -60,7 +60,7 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "256Mi", value_parser = size::parse)]
     max_repository: u64,
 
-    /// Number of files a repository may have
+    /// Maximum number of files in a repository
     #[arg(long, value_name = "N", default_value_t = Limits::default().files)]
     max_files: usize,
 
@@ -68,15 +68,15 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth)]
     max_depth: usize,
 
-    /// Number of times its size an archive may inflate to
+    /// Maximum ratio of an archive's unpacked size to its packed size
     #[arg(long, value_name = "N", default_value_t = Limits::default().ratio)]
     max_ratio: u64,
 
-    /// Number of applications are rendered at a time; as many as processors by default
+    /// Number of applications to render at a time [default: number of processors]
     #[arg(short, long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 
-    /// Time requests that have begun may go on at SIGTERM
+    /// Time that started requests may take after SIGTERM
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     grace: u64,
 

@@ -115,7 +115,7 @@ struct Report<'r> {
     arguments: &'r Arguments,
     text: String,
     failed: usize,
-    /// Number of have more to them than information.
+    /// Number of messages above the level of information.
     noted: usize,
 }
 

@@ -87,7 +87,7 @@ pub(in crate::cli) struct Add {
     #[arg(long)]
     allow_deprecated_repos: bool,
 
-    /// Time an answer may take
+    /// Time limit for an answer
     #[arg(long, value_name = "TIME", default_value = "2m0s", value_parser = duration)]
     timeout: Duration,
 
@@ -143,7 +143,7 @@ pub(in crate::cli) struct Update {
     /// Their names; all where none is given
     names: Vec<String>,
 
-    /// Time an answer may take
+    /// Time limit for an answer
     #[arg(long, value_name = "TIME", default_value = "2m0s", value_parser = duration)]
     timeout: Duration,
 

@@ -60,7 +60,7 @@ impl Signed<'_> {
 
 fn hmac(key: &[u8], text: &str) -> [u8; 32] {
     // A key of any length is one.
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("keys have no length of their own");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("keys of any length are accepted");
     mac.update(text.as_bytes());
     mac.finalize().into_bytes().into()
 }
