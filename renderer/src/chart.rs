@@ -2,8 +2,10 @@
 //!
 //! In: the path of a chart, values and what is said of the release. Out: what it renders to.
 
+mod given;
 pub(crate) mod lint;
 pub(crate) mod places;
+mod rendered;
 pub(crate) mod text;
 
 use std::fs;
@@ -17,8 +19,9 @@ use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
 use helm_lite::{Chart, Cluster, Code, DEBUG_ADVICE, HelmVersion, KubeVersion, Options, Warning};
 
+pub use self::given::Values;
 use self::places::Inputs;
-use self::text::{Selection, Text};
+pub(crate) use self::rendered::Rendered;
 use crate::charts::ChartLocation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stack;
@@ -55,44 +58,7 @@ pub(crate) struct Release<'r> {
     pub(crate) cluster: Option<&'r Arc<Cluster>>,
 }
 
-/// The values that a user gives, as typed.
-#[derive(Clone, Debug, Default)]
-pub struct Values {
-    /// `--values`
-    pub files: Vec<String>,
-    /// `--set-json`
-    pub json: Vec<String>,
-    /// `--set`
-    pub set: Vec<String>,
-    /// `--set-string`
-    pub string: Vec<String>,
-    /// `--set-file`
-    pub file: Vec<String>,
-    /// `--set-literal`
-    pub literal: Vec<String>,
-}
-
-/// A rendered chart.
-#[derive(Debug)]
-pub(crate) struct Rendered {
-    /// Its manifests and hooks.
-    pub(crate) manifests: Manifests,
-    /// Its CRDs and those of the charts in it: path and content.
-    pub(crate) crds: Vec<(String, String)>,
-    /// Warnings.
-    pub(crate) warnings: Vec<Warning>,
-    /// The error of manifests that are printed in spite of it.
-    pub(crate) fault: Option<Error>,
-    /// The generation of Helm that it was rendered as.
-    version: HelmVersion,
-}
-
 impl Rendered {
-    /// The documents that are wanted.
-    pub(crate) fn text(&self, selection: Selection) -> Text<'_> {
-        Text { rendered: self, selection }
-    }
-
     /// Ends with an error, beside what there is so far if it is wanted.
     fn unfinished(mut self, error: Error, release: &Release<'_>) -> Result<Self> {
         if !release.debug {

@@ -18,8 +18,24 @@ const LAYERS: &[&[&str]] = &[
 
 /// Crates that must stay pure: they depend on nothing that reaches a network, a cluster or a process.
 const ENGINES: &[&str] = &[
-    "diagnostic", "vfs", "goregex", "gojson", "yamltree", "glob", "gotemplate", "kustomize", "helm-lite", "yamledit",
-    "yamlserde", "kubeschema", "findings", "kustomize-edit", "argocd", "flux", "manifest-lint", "manifest-diff",
+    "diagnostic",
+    "vfs",
+    "goregex",
+    "gojson",
+    "yamltree",
+    "glob",
+    "gotemplate",
+    "kustomize",
+    "helm-lite",
+    "yamledit",
+    "yamlserde",
+    "kubeschema",
+    "findings",
+    "kustomize-edit",
+    "argocd",
+    "flux",
+    "manifest-lint",
+    "manifest-diff",
 ];
 
 /// Dependencies that reach a network, a cluster or a process.

@@ -244,7 +244,11 @@ mod tests {
             (r#""\u12g4""#, 5, Fault::UnicodeEscape { start: 1 }),
             (r#""\ud83d\u12""#, 11, Fault::UnicodeEscape { start: 7 }),
         ] {
-            assert_eq!(Tokenizer::new(text.as_bytes()).string(), Err(TokenError { position, fault }), "{text}");
+            assert_eq!(
+                Tokenizer::new(text.as_bytes()).string(),
+                Err(TokenError { position, fault }),
+                "{text}"
+            );
         }
         assert_eq!(Tokenizer::new(b"nulx").literal("null").unwrap_err().position, 3);
         for (text, position) in [("-", 1), ("1.", 2), ("1e+x", 3), ("-a", 1), (".5", 0)] {

@@ -441,8 +441,8 @@ mod tests {
                 "3:51",
                 "unknown field `privateKey`",
             ),
-            (format!("{head}git: {{signingKey: x}}\n{update}"), "3:19", "no key `x`"),
-            (format!("{head}git: {{pullRequest: {{forge: x}}}}\n{update}"), "3:28", "no forge `x`"),
+            (format!("{head}git: {{signingKey: x}}\n{update}"), "3:19", "unknown key `x`"),
+            (format!("{head}git: {{pullRequest: {{forge: x}}}}\n{update}"), "3:28", "unknown forge `x`"),
             (format!("{head}git: {{message: '{{{{ .Gone }}}}'}}\n{update}"), "3:16", "line 1, column 4: "),
             (
                 format!("{head}git: {{pushBranch: 'a..b'}}\n{update}"),

@@ -11,7 +11,7 @@ use helm_lite::{HelmVersion, Origin};
 use kustomize::{History, TextPlaces};
 use yamltree::{Location, Source, Span};
 
-use super::Values;
+use super::given::Values;
 use crate::charts::Loaded;
 
 /// The recorded inputs of rendered charts, for locations.

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use glob::path_match;
 use helm_lite::manifest::{self, Hook, Manifest};
 
-use super::Rendered;
 use super::places::{ChartPlaces, Collector};
+use super::rendered::Rendered;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Which of a chart's documents are wanted beside its manifests.
@@ -35,6 +35,13 @@ enum Document<'t> {
     Crd(&'t str, &'t str),
     /// The output of a template.
     Rendered(&'t Manifest),
+}
+
+impl Rendered {
+    /// Returns the selected documents.
+    pub(crate) fn text(&self, selection: Selection) -> Text<'_> {
+        Text { rendered: self, selection }
+    }
 }
 
 impl<'t> Text<'t> {

@@ -78,7 +78,9 @@ impl<'t> Reading<'t> {
         match node.resolved(Dialect::V2) {
             Ok(Resolved::Null) => Ok(None),
             Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().map(str::to_owned)),
-            _ if node.is_scalar() => Err(self.error(format!("`{what}` must be a string"), node.span).hint("quote it")),
+            _ if node.is_scalar() => {
+                Err(self.error(format!("`{what}` must be a string"), node.span).hint("quote it"))
+            }
             _ => Err(self.error(format!("`{what}` must be a string"), node.span)),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use gojson::{TokenError, Fault, Tokenizer};
+use gojson::{Fault, TokenError, Tokenizer};
 
 use super::DEEPEST_TEXT;
 use crate::fmt::quoted;

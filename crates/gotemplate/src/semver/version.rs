@@ -207,7 +207,11 @@ fn number(digits: &str) -> Result<u64, InvalidVersion> {
 
 fn plain_number(digits: &str) -> Result<u64, InvalidVersion> {
     parse_uint(digits.as_bytes(), 10).map_err(|error| {
-        InvalidVersion(format!("strconv.ParseUint: parsing {}: {}", quoted(digits.as_bytes()), error.reason()))
+        InvalidVersion(format!(
+            "strconv.ParseUint: parsing {}: {}",
+            quoted(digits.as_bytes()),
+            error.reason()
+        ))
     })
 }
 

@@ -7,7 +7,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::cloud::{Ask, Issuer, Session, Surroundings, is_refusal};
+use super::cloud::ask::{Ask, Session};
+use super::cloud::issuer::{Issuer, is_refusal};
+use super::cloud::surroundings::Surroundings;
 use super::memo::{Given, Memo};
 use super::{Credential, missing, moment};
 use crate::error::Result;

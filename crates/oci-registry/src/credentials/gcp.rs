@@ -14,7 +14,9 @@ use rustls::pki_types::pem::PemObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::cloud::{Ask, Issuer, Session, Surroundings};
+use super::cloud::ask::{Ask, Session};
+use super::cloud::issuer::Issuer;
+use super::cloud::surroundings::Surroundings;
 use super::memo::Given;
 use super::{Credential, missing, moment, read};
 use crate::error::{Error, Result};

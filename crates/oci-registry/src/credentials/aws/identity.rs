@@ -5,7 +5,8 @@
 use serde::Deserialize;
 
 use super::partition::suffix_of;
-use crate::credentials::cloud::{Ask, Session, Surroundings};
+use crate::credentials::cloud::ask::{Ask, Session};
+use crate::credentials::cloud::surroundings::Surroundings;
 use crate::credentials::memo::{Given, Memo};
 use crate::credentials::{missing, moment};
 use crate::error::{Error, Result};

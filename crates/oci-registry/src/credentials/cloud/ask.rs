@@ -8,7 +8,7 @@ use reqwest::{Method, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Surroundings;
+use super::surroundings::Surroundings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retry::{Failure, is_passing, retry_after, with_retries};
 use crate::settings::{Options, Retry};

@@ -7,18 +7,18 @@
 //!
 //! A cloud is a file beside this folder, a variant of [`Cloud`] and a line in `Cloud::open`.
 
-mod ask;
-mod surroundings;
+pub(super) mod ask;
+pub(super) mod issuer;
+pub(super) mod surroundings;
 
 use std::fmt;
 
 pub use self::surroundings::Surroundings;
 
-pub(super) use self::ask::{Ask, Session};
-
-use super::memo::{Given, Memo};
+use self::issuer::Issuer;
+use super::memo::Memo;
 use super::{Credential, CredentialSource, aws, azure, gcp, missing};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 
 /// A cloud with registries of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,18 +29,6 @@ pub enum Cloud {
     Gcp,
     /// Microsoft: Azure Container Registry.
     Azure,
-}
-
-/// A cloud that issues credentials for its registries.
-pub(super) trait Issuer: Send + Sync {
-    /// Under what the credential of a registry is kept; nothing where the registry is not this cloud's.
-    fn key(&self, registry: &str) -> Option<String>;
-
-    /// Returns true if the environment says that workloads are known, so that it is meant to be used without being named.
-    fn is_announced(&self, registry: &str) -> bool;
-
-    /// Asks for the credential of a registry.
-    fn issue(&self, registry: &str) -> Result<Given<Credential>>;
 }
 
 /// The credentials that clouds give to workloads for their registries.
@@ -119,9 +107,4 @@ impl fmt::Debug for CloudCredentials {
         let clouds: Vec<Cloud> = self.issuers.iter().map(|(cloud, _)| *cloud).collect();
         f.debug_struct("CloudCredentials").field("clouds", &clouds).finish_non_exhaustive()
     }
-}
-
-/// Returns true if a service has refused who asks it, so that it may help to ask with something newer.
-pub(super) fn is_refusal(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unauthorized | ErrorKind::Denied)
 }
