@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The layers, lowest first.
 const LAYERS: &[&[&str]] = &[
@@ -49,7 +49,7 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
     inner.chain(outer).map(|directory| manifest(&directory)).collect()
 }
 
-fn manifest(directory: &PathBuf) -> (String, Vec<String>) {
+fn manifest(directory: &Path) -> (String, Vec<String>) {
     let text = fs::read_to_string(directory.join("Cargo.toml")).expect("the manifest exists");
     let manifest: toml::Table = toml::from_str(&text).expect("the manifest is TOML");
     let name = manifest["package"]["name"].as_str().expect("a name").to_owned();

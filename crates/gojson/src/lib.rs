@@ -9,7 +9,7 @@
 //! assert_eq!(tokens.peek(), Some(b'"'));
 //! assert_eq!(tokens.string()?, "a\u{e9}");
 //! assert_eq!(tokens.peek(), Some(b'1'));
-//! assert_eq!(tokens.number()?, 10..15);
+//! assert_eq!(tokens.number()?, 12..17);
 //! assert_eq!(tokens.peek(), None);
 //! # Ok::<(), gojson::TokenError>(())
 //! ```
