@@ -4,9 +4,9 @@
 
 use std::fmt;
 
+use diagnostic::Error;
 use gotemplate::semver::Version;
 
-use crate::error::Error;
 use crate::version::HelmVersion;
 
 /// A version of Kubernetes.

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use diagnostic::{Error, Result};
 use gotemplate::Value;
 use yamltree::{
     Dialect, DuplicateKeys, Expansion, JsonOptions, Node, ParseOptions, Resolved, Span, parse, parse_first,
     to_json,
 };
 
-use crate::error::{Error, Result};
 use crate::sources::Sources;
 
 /// Objects by `apiVersion` and `kind`.

@@ -6,11 +6,11 @@
 
 use std::collections::HashSet;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gotemplate::semver::{Constraints, Version};
 use yamltree::{Dialect, Entry, MAX_DEPTH, Node, Resolved, Span};
 
 use crate::chart::{Chart, Dependency};
-use crate::error::{Error, ErrorKind, Result};
 use crate::sources::Sources;
 use crate::values::{
     Conflicts, Data, Item, Live, Nulls, Slot, Table, UserValues, coalesce_live, coalesce_tables, sources,

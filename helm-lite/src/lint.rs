@@ -12,10 +12,11 @@ mod names;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use diagnostic::Result;
+
 use self::manifests::Files;
 use crate::chart::{Chart, Dependency};
 use crate::dependencies::process_dependencies;
-use crate::error::Result;
 use crate::options::Options;
 use crate::render::render;
 use crate::schema::{validate_values, violations};

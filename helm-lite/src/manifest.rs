@@ -8,11 +8,11 @@ mod fault;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use diagnostic::Error;
 use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions};
 
 use self::fault::Fault;
 use crate::chart::shape::json_type;
-use crate::error::Error;
 use crate::origin::{Origin, Writer};
 use crate::version::HelmVersion;
 

@@ -1,9 +1,9 @@
 //! The name of a release: what it may be, and how it comes from a template.
 
+use diagnostic::{Error, Result};
 use gotemplate::fmt::quoted;
 use gotemplate::{TemplateSet, Value};
 
-use crate::error::{Error, Result};
 use crate::funcs;
 
 /// Executes the text of `--name-template`, which has the functions of charts and no data.

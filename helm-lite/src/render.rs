@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use diagnostic::Result;
 use gotemplate::{Event, Map, MissingKey, TemplateSet, Trace, Value};
 use yamltree::Location;
 
 use self::events::Events;
 use crate::chart::{Chart, File};
-use crate::error::Result;
 use crate::funcs::{self, Host};
 use crate::manifest::Rendered;
 use crate::objects::{self, Capabilities, Files};

@@ -18,13 +18,13 @@ mod violation;
 
 use std::fmt::Write as _;
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Location, Span};
 
 use self::compile::compile;
 use self::registry::{Fault, Registry};
 use self::violation::Violation;
 use crate::chart::Chart;
-use crate::error::{Error, ErrorKind, Result};
 use crate::json::NodeId;
 use crate::sources::Sources;
 use crate::values::{Data, Item, Table, UserValues, sources};

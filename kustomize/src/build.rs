@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::{Location, Source, Span};
 
 use crate::config::{self, TransformerConfig};
 use crate::context::Context;
 use crate::decode::Located;
-use crate::error::{Error, Result};
 use crate::finish;
 use crate::generate::{self, Generator};
 use crate::hash;
@@ -163,7 +163,7 @@ enum Found {
 
 /// The second reading of an address, where its server has answered that the first is not what it has.
 fn otherwise(error: Error, read: impl FnOnce() -> Result<Found>) -> Result<Found> {
-    if error.kind() == crate::error::ErrorKind::Unavailable {
+    if error.kind() == diagnostic::ErrorKind::Unavailable {
         return Err(error);
     }
     read().map_err(|_| error)
@@ -266,7 +266,7 @@ impl Frame<'_> {
         let via = |error: Error| error.via(format!("in the {role} `{}`", entry.text), entry.span);
         if self.depth >= MAX_NESTING {
             return Err(Error::new(
-                crate::error::ErrorKind::Limit,
+                diagnostic::ErrorKind::Limit,
                 format!("bases are nested more than {MAX_NESTING} deep"),
             )
             .at(entry.span));

@@ -4,10 +4,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, Node, Resolved, Span};
 
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::warning::{Code, Warning};
 
 /// By which rules an object is read.

@@ -6,11 +6,11 @@
 use std::sync::{Arc, OnceLock};
 
 use compact_str::CompactString;
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Kind, Node, Span, Tag};
 
 use crate::context::Context;
 use crate::decode::{self, Object, Reading};
-use crate::error::{Error, Result};
 use crate::resid::Gvk;
 use crate::resource::{Resource, is_null};
 

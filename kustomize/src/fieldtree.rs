@@ -5,9 +5,9 @@
 //! come out in the order in which they were put in. Paths of which one leads through the end of another are kept in
 //! trees of their own, one after another, because there the order of changes can be seen.
 
+use diagnostic::Result;
 use yamltree::{Kind, Node};
 
-use crate::error::Result;
 use crate::fieldspec::{FieldPath, Missing, Part};
 use crate::resource::is_null;
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Node, Style, Tag};
 
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::kustomization::Kustomization;
 use crate::options::Reorder;
 use crate::origin::{self, Origin};

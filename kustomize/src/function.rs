@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Entry, Node};
 
 use crate::context::Context;
 use crate::decode::Object;
-use crate::error::{Error, ErrorKind, Result};
 use crate::generate::Generator;
 use crate::read;
 use crate::resid::ResId;

@@ -3,10 +3,10 @@
 //! In: a resource. Out: ten characters, which for a ConfigMap or Secret depend on its data alone. It refuses data that
 //! has no JSON.
 
+use diagnostic::Result;
 use sha2::{Digest, Sha256};
 use yamltree::{JsonOptions, Node, push_json_string, to_json};
 
-use crate::error::Result;
 use crate::resmap::ResMap;
 
 /// JSON options of hashed values: decoded from JSON once more, so that a number is a float.

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use diagnostic::{Error, Result};
 use goregex::Regex;
-
-use crate::error::{Error, Result};
 
 /// `[[host[:port]/]component/]component[:tag][@digest]`, split. What is absent is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

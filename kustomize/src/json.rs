@@ -3,10 +3,9 @@
 
 use std::collections::HashMap;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gojson::{Fault, Tokenizer};
 use yamltree::{Entry, MAX_DEPTH, Node, SourceId, Span, Style};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The one value that a text consists of.
 ///

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Document, Node, Span};
 
 use crate::context::Context;
 use crate::decode::{self, Located, Object, closest};
-use crate::error::{Error, ErrorKind, Result};
 use crate::loader::Loader;
 use crate::warning::{Code, Warning};
 

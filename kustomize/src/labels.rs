@@ -3,9 +3,8 @@
 //! In: the text of a selector. Out: whether a mapping of labels is selected. Refused, as by Kubernetes: what is no
 //! such text, and keys and values that no label can have.
 
+use diagnostic::{Error, Result};
 use yamltree::Node;
-
-use crate::error::{Error, Result};
 
 /// The requirements of a label selector. Without requirements it selects every set.
 #[derive(Clone, Debug, Default)]

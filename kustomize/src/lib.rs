@@ -8,7 +8,6 @@ mod config;
 mod context;
 mod decode;
 mod dotted;
-mod error;
 mod fieldspec;
 mod fieldtree;
 mod finish;

@@ -7,12 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{FileKind, clean};
 use yamltree::{SourceId, Span};
 
 use crate::context::Context;
 use crate::decode::{Located, closest};
-use crate::error::{Error, ErrorKind, Result};
 use crate::options::LoadRestrictor;
 use crate::read::{self, Kept};
 use crate::repository::{self, RepositoryEntry};

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use diagnostic::{Error, Result};
 use yamltree::Node;
 
-use crate::error::{Error, Result};
 use crate::resource::Resource;
 use crate::warning::Warning;
 

@@ -1,11 +1,11 @@
 //! Generators, transformers and validators that a kustomization configures by resources: built in by kind, functions
 //! by their annotation.
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::Node;
 
 use crate::context::Context;
 use crate::decode::closest;
-use crate::error::{Error, ErrorKind, Result};
 use crate::function::{self, FunctionPlugin};
 use crate::generate::{self, Generator};
 use crate::read;

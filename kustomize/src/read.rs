@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Document, Expansion, Node, ParseOptions, SourceId, Span};
 
 use crate::decode;
-use crate::error::{Error, Result};
 use crate::schema::written;
 
 /// The resources of a text with what is worth a warning.

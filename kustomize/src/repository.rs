@@ -7,10 +7,10 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
+use diagnostic::{Error, ErrorKind, Result};
 use std::time::Duration;
 use vfs::clean;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::world::Repository;
 
 /// An entry that names a folder of a remote repository.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use compact_str::CompactString;
+use diagnostic::Result;
 use yamltree::Node;
 
 use crate::decode::Object;
-use crate::error::Result;
 use crate::schema::Schema;
 
 /// Group, version and kind of a resource.

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use compact_str::CompactString;
+use diagnostic::{Error, ErrorKind, Result};
 use foldhash::fast::RandomState;
 use yamltree::Node;
 
 use crate::context::Context;
-use crate::error::{Error, ErrorKind, Result};
 use crate::resid::ResId;
 use crate::resource::{Behavior, Resource, is_null};
 use crate::schema::Schema;

@@ -15,12 +15,12 @@ use yamltree::Node;
 
 use crate::context::Context;
 use crate::decode::{self, Located, closest};
-use crate::error::{Error, Result};
 use crate::kustomization::Kustomization;
 use crate::loader::Loader;
 use crate::resid::Gvk;
 use crate::warning::Code;
 
+use diagnostic::{Error, Result};
 use tables::{KUBERNETES, Range, Scope, Tables};
 
 /// The only version of Kubernetes' types that Kustomize carries.

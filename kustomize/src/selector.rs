@@ -2,12 +2,12 @@
 //! selectors of labels and annotations.
 
 use compact_str::CompactString;
+use diagnostic::{Error, Result};
 use goregex::Regex;
 use yamltree::{Node, Span};
 
 use crate::context::Context;
 use crate::decode::{Object, Reading};
-use crate::error::{Error, Result};
 use crate::labels::Labels;
 use crate::resid::Gvk;
 use crate::resmap::ResMap;

@@ -1,9 +1,9 @@
 //! Puts values into fields as kyaml does: what it keeps of the old node, and what it refuses.
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, Node, Resolved, Style, Tag};
 
 use crate::decode;
-use crate::error::{Error, Result};
 use crate::resource::{is_null, new_style};
 
 /// Puts a text into a scalar. Its style stays, and with it a quoted text stays a string; its tag does not.

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
+use diagnostic::{Error, Result};
 use yamltree::Node;
 
 use crate::decode::Object;
-use crate::error::{Error, Result};
 use crate::resid::{Gvk, ResId};
 use crate::resmap::ResMap;
 

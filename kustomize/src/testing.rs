@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::build::{Shared, build};
-use crate::error::Error;
+use diagnostic::Error;
 use vfs::MemoryTree;
 
 use crate::options::Options;

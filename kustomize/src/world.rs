@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use diagnostic::Result;
 use vfs::Files;
 use yamltree::Location;
-
-use crate::error::Result;
 
 /// Access to remote resources.
 pub trait Remote: Sync {

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use diagnostic::{Error, ErrorKind, Result};
 use kustomize::Output;
 use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, ParseOptions, Resolved};
 
 use crate::chart::places::ChartPlaces;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::{self, Format};
 use crate::report::Reporter;
 

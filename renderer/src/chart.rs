@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use diagnostic::{Error, ErrorKind, Result};
 use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
 use helm_lite::manifest::{self, Manifests};
@@ -23,7 +24,6 @@ pub use self::given::Values;
 use self::places::Inputs;
 pub(crate) use self::rendered::Rendered;
 use crate::charts::ChartLocation;
-use crate::error::{Error, ErrorKind, Result};
 use crate::stack;
 
 /// A values file is no larger: it is read whole, and etcd takes releases of a megabyte.

@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use diagnostic::Result;
 use helm_lite::values::UserValues;
 use helm_lite::{Chart, Warning};
 use vfs::{FileKind, Files};
@@ -14,7 +15,6 @@ use crate::built::RenderedChart;
 use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
-use crate::error::Result;
 use crate::render::{ENGINE, Engines};
 
 /// The settings of charts that are targets.

@@ -7,10 +7,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
 use vfs::{Disk, FileKind, Files, ReadSet, Recorder};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::remote::charts::Pulled;
 
 /// Says what is no part of the chart.

@@ -7,9 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::Cluster;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// All files together have no more than what thousands of objects take.
 const MAX_SIZE: u64 = 256 << 20;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use diagnostic::{Error, ErrorKind, Result};
 use kustomize::Options;
 
 use crate::chart_target::ChartOptions;
 use crate::cli::flags::BuildFlags;
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::Reporter;
 
 /// Variable by which Kustomize enables its managed-by label (konfig/general.go:45).

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Object};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, FileKind, Files};
 use yamltree::Source;
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 
 /// Objects that are looked for.

@@ -17,10 +17,10 @@ use vfs::{FileKind, Files};
 
 use crate::chart;
 use crate::charts;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::remote::charts::repositories::Repositories;
 use crate::remote::charts::{Access, ChartSources, Tls};
+use diagnostic::{Error, ErrorKind, Result};
 use fetch::Fetched;
 pub(crate) use list::{Status, list};
 use origin::Origin;

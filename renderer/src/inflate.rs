@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::values::{self, ValuesFile};
 use helm_lite::{DEBUG_ADVICE, Warning};
 use kustomize::{ChartInflator, Inflated, RemoteChart, TextPlaces};
@@ -13,7 +14,6 @@ use kustomize::{ChartInflator, Inflated, RemoteChart, TextPlaces};
 use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::text::Selection;
 use crate::chart::{self, DEFAULT_NAME, Release, Values};
-use crate::error::{Error, ErrorKind, Result};
 use crate::remote::charts::{Access, ChartRequest, WITH_DEVELOPMENT_VERSIONS};
 use crate::render::{ENGINE, Engines};
 

@@ -15,7 +15,6 @@ mod config;
 mod definitions;
 mod dependencies;
 mod diff;
-mod error;
 mod explain;
 mod flux;
 mod functions;

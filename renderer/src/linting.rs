@@ -12,6 +12,7 @@ use argocd::application::{Application, Overrides, cluster};
 use argocd::diffing::Normalizer;
 use argocd::objects::Object;
 use argocd::project::Projects;
+use diagnostic::{Error, ErrorKind, Result};
 use findings::Finding;
 use manifest_lint::{Deployment, Manifests, Options, Target};
 use vfs::{Disk, FileKind};
@@ -22,7 +23,6 @@ use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Fleet, Know
 use crate::chart_target::{is_chart, is_overlay};
 use crate::definitions;
 use crate::diff::folders;
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
 use crate::render::Renderer;
 

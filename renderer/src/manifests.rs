@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Object, Sources};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{FileKind, Files, MAX_FILE_SIZE};
 use yamltree::{Source, Span};
 
 use crate::built::{Built, Overlay};
 use crate::chart::places::ChartPlaces;
 use crate::chart_target::{is_archive, is_chart, is_overlay};
-use crate::error::{Error, ErrorKind, Result};
 use crate::render::Renderer;
 
 /// The name of standard input.

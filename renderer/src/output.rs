@@ -8,9 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use diagnostic::{Error, ErrorKind, Result};
 use kustomize::Output;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The output format of manifests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::values::UserValues;
 use helm_lite::{HelmVersion, Warning};
 use kustomize::{History, Options, Shared, World};
@@ -24,7 +25,6 @@ use crate::chart::{self, Release, Rendered};
 use crate::chart_target::{self, ChartTargets};
 use crate::charts::{Charts, Loaded};
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::functions::Programs;
 use crate::homes::Homes;
 use crate::inflate::Inflator;

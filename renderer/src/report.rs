@@ -5,11 +5,10 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use diagnostic::{Renderer, Report, Severity, Warning, WarningCode};
+use diagnostic::{Error, ErrorKind, Renderer, Report, Severity, Warning, WarningCode};
 use findings::Finding;
 
 use crate::cli::program::Program;
-use crate::error::{Error, ErrorKind};
 
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 

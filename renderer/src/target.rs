@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
+use diagnostic::{Error, ErrorKind, Result};
+
 use crate::chart_target::is_archive;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output::Format;
 
 /// Something to render.

@@ -13,8 +13,7 @@ use kubeschema::{Availability, BuiltinSchemas, Gvk, Schema, check, crd};
 use yamltree::{Location, Node};
 
 pub(crate) use catalog::Catalog;
-
-use crate::error::{Error, ErrorKind, Result};
+use diagnostic::{Error, ErrorKind, Result};
 
 static SCHEMA: Rule = Rule {
     code: "VAL001",

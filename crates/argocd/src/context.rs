@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use diagnostic::Result;
 use serde::Deserialize;
 use serde_json::Value;
 use yamlserde::{Spanned, YamlFile};
-
-use crate::error::Result;
 
 const API_VERSION: &str = "renderer/v1alpha1";
 const KIND: &str = "Context";

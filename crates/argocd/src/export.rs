@@ -9,10 +9,9 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use diagnostic::{Error, Result};
 use yamlserde::YamlFile;
 use yamltree::{Entry, Node};
-
-use crate::error::{Error, Result};
 
 /// The cluster that Argo CD itself runs in.
 pub const IN_CLUSTER: &str = "in-cluster";

@@ -7,7 +7,6 @@ pub mod application;
 pub mod appset;
 pub mod context;
 pub mod diffing;
-mod error;
 pub mod export;
 pub mod generate_paths;
 pub mod objects;

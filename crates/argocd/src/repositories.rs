@@ -6,8 +6,9 @@
 
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, Result};
+
 use crate::context::Context;
-use crate::error::{Error, Result};
 
 /// The repositories that are on this disk.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The claim of a signature, and why it is not accepted.
 
-use crate::error::Error;
+use diagnostic::Error;
 
 /// Maximum length of foreign text in a message.
 const MAX_SHOWN: usize = 100;

@@ -9,11 +9,11 @@
 //! Nothing of where a signature lies is proof of anything: whoever may push can put it there. What is not read is no
 //! signature; how much is read has an end.
 
+use diagnostic::{Error, ErrorKind};
 use oci_registry::{Client, Content, Descriptor, Digest, Manifest, Reference, Repository};
 
 use crate::bundle::{self, Bundle};
 use crate::claim::Fault;
-use crate::error::{Error, ErrorKind};
 use crate::signature::{Signature, Signed};
 use crate::simple_signing;
 use crate::statement;

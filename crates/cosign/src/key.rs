@@ -2,6 +2,7 @@
 //! key. It refuses kinds of keys that cosign does not sign with, keys too small to trust, and private keys, of which no
 //! message shows anything.
 
+use diagnostic::{Error, ErrorKind, Result};
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1, ED25519,
     RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, UnparsedPublicKey,
@@ -11,7 +12,6 @@ use rustls_pki_types::SubjectPublicKeyInfoDer;
 use rustls_pki_types::pem::PemObject as _;
 
 use crate::der::{self, NULL, OBJECT_IDENTIFIER, SEQUENCE};
-use crate::error::{Error, ErrorKind, Result};
 
 /// Keys are a few hundred bytes each.
 const MAX_PEM: usize = 64 << 10;

@@ -10,7 +10,6 @@
 mod bundle;
 mod claim;
 mod der;
-mod error;
 mod find;
 mod key;
 mod signature;

@@ -1,10 +1,10 @@
 //! The error if no signature is accepted. Input: the reason for each. Output: one message with all reasons, and the
 //! most severe kind.
 
+use diagnostic::{Error, ErrorKind};
 use oci_registry::Reference;
 
 use crate::claim::{Fault, shown};
-use crate::error::{Error, ErrorKind};
 use crate::find;
 use crate::key::PublicKey;
 

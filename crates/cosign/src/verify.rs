@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::{Client, Digest, Repository};
 
 use crate::claim::Fault;
-use crate::error::{Error, ErrorKind, Result};
 use crate::find::Search;
 use crate::key::PublicKey;
 use crate::signature::{Signature, Signed};

@@ -6,9 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use tempfile::NamedTempFile;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// A password, a token or a key.
 const MAX_SECRET: u64 = 64 << 10;

@@ -3,10 +3,11 @@
 //! `insteadOf` of whoever runs this is followed. Protocols other than https, http, ssh and file are refused, and so are
 //! addresses without a host.
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::remote::Direction;
 use gix::url::Scheme;
 
-use crate::error::{Error, ErrorKind, Result, cause};
+use crate::error::cause;
 
 /// The address to call for reading or writing, where its protocol is allowed.
 pub(crate) fn resolve(

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 use gix::actor::Signature;
 use gix::objs::tree::{Editor, EntryKind};
 use gix::objs::{Commit, Kind, Write, WriteTo};
 
-use crate::error::{Error, ErrorKind, Result, cause};
+use crate::error::cause;
 use crate::message::compose;
 use crate::pack::Object;
 use crate::sign::Sign;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::DynNestedProgress;
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
@@ -22,7 +23,7 @@ use gix::url::Scheme;
 
 use crate::access::{Access, Credentials};
 use crate::credentials::Answers;
-use crate::error::{Error, ErrorKind, Result, cause};
+use crate::error::cause;
 use crate::program::{Complaint, ProgramTransport};
 use crate::revision::{HEAD, Revision};
 use crate::session::Session;

@@ -1,10 +1,10 @@
-//! The crate's error is [`diagnostic::Error`]; here is how errors of the disk, of time limits and of gix become one.
+//! Errors of the disk, of time limits and of gix as [`diagnostic::Error`].
 
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-pub(crate) use diagnostic::{Error, ErrorKind, Result};
+use diagnostic::{Error, ErrorKind};
 
 /// Returns the error of a server that did not answer in time.
 #[must_use]

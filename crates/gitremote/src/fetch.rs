@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 use gix::protocol::fetch::Shallow;
 use gix::protocol::transport::Service;
@@ -18,7 +19,7 @@ use gix::url::Scheme;
 use crate::Remote;
 use crate::address;
 use crate::conversation::Conversation;
-use crate::error::{Error, ErrorKind, Result, cause};
+use crate::error::cause;
 use crate::local;
 use crate::revision::Revision;
 use crate::session::Session;

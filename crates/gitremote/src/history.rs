@@ -5,6 +5,7 @@
 
 use std::num::NonZeroU32;
 
+use diagnostic::Result;
 use gix::ObjectId;
 use gix::protocol::fetch::Shallow;
 use gix::protocol::transport::Service;
@@ -14,7 +15,6 @@ use crate::Remote;
 use crate::address;
 use crate::commit::Person;
 use crate::conversation::{Conversation, Tip};
-use crate::error::Result;
 use crate::fetch::open_configured;
 use crate::message;
 use crate::mirror::Mirror;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::protocol::transport::Protocol;
 use gix::protocol::transport::client::TransportWithoutIO;
 use gix::protocol::transport::client::blocking_io::http::{
@@ -15,7 +16,6 @@ use gix::url::Scheme;
 use reqwest::{Certificate, Identity, NoProxy, Proxy};
 
 use crate::access::{Access, Authorities, ClientCertificate, Credentials, ProxyServer};
-use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Bounded, Session};
 use crate::web;
 

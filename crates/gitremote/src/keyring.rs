@@ -6,10 +6,10 @@ use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
+use diagnostic::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
 use crate::access::Secret;
-use crate::error::{Error, ErrorKind, Result};
 use crate::sign::{GpgSigner, Sign, output};
 
 /// Signs with the only key of a keyring of its own.

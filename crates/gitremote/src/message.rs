@@ -1,6 +1,6 @@
 //! A commit's message: what a person reads, then trailers for programs.
 
-use crate::error::{Error, ErrorKind, Result};
+use diagnostic::{Error, ErrorKind, Result};
 
 /// A message is read by people, but its trailers by programs: a thousand images make a fifth of this.
 const MAX_MESSAGE: usize = 1 << 20;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use diagnostic::{Error, ErrorKind, Result, without_account};
 use gix::ObjectId;
 use gix::progress::Discard;
 use gix::protocol::fetch::Shallow;
@@ -23,11 +24,10 @@ use tempfile::TempDir;
 use crate::Remote;
 use crate::address;
 use crate::conversation::{Conversation, Tip, keep_pack};
-use crate::error::{Error, ErrorKind, Result, cause};
+use crate::error::cause;
 use crate::fetch::{create, open_configured, open_repository};
 use crate::session::Session;
 use crate::tree::{Tree, damaged};
-use diagnostic::without_account;
 
 /// With more packs than these, looking for objects is slower than to fetch anew.
 const MAX_PACKS: usize = 50;

@@ -2,12 +2,11 @@
 
 use std::io::Write;
 
+use diagnostic::{Error, ErrorKind, Result};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use gix::ObjectId;
 use gix::objs::Kind;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// More than any number of edited text files take.
 const MAX_PACK: usize = 1 << 30;

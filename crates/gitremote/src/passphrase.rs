@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::bstr::ByteSlice as _;
 use tempfile::{Builder, TempPath};
 
 use crate::access::{Secret, SecretFile};
-use crate::error::{Error, ErrorKind, Result};
 
 /// A passphrase that programs can ask for.
 pub(crate) struct Passphrase {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::bstr::BStr;
 use gix::protocol::transport::client::blocking_io::{RequestWriter, SetServiceResponse, Transport};
 use gix::protocol::transport::client::git::ConnectMode;
@@ -17,7 +18,6 @@ use gix::protocol::transport::client::git::blocking_io::Connection;
 use gix::protocol::transport::client::{self, MessageKind, TransportWithoutIO, WriteMode};
 use gix::protocol::transport::{Protocol, Service};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::session::{Bounded, Session};
 use crate::ssh;
 

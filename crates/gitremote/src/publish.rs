@@ -8,12 +8,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 
 use crate::Remote;
 use crate::commit::{Authorship, Change, make};
 use crate::conversation::Tip;
-use crate::error::{Error, ErrorKind, Result};
 use crate::mirror::{Mirror, check_branch};
 use crate::pack;
 use crate::push::{Pushed, Update, push};

@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
 use gix::protocol::handshake::Ref;
@@ -17,7 +18,6 @@ use gix::remote::Direction;
 use crate::Remote;
 use crate::address;
 use crate::conversation::{Conversation, full_name};
-use crate::error::{Error, ErrorKind, Result};
 use crate::fetch::open_configured;
 use crate::mirror::Mirror;
 use crate::publish::Consent;

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::error::{Error, ErrorKind, Result};
+use diagnostic::{Error, ErrorKind, Result};
 
 /// A report has a line for the pack and one for each reference.
 const MAX_REPORT: usize = 64 << 10;

@@ -1,9 +1,8 @@
 //! A commit named by id, branch or tag.
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 use gix::bstr::BString;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The name of a repository's current branch.
 pub const HEAD: &str = "HEAD";

@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use diagnostic::{Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// More than the packs of all but a handful of repositories at depth one.
 const MAX_RECEIVED: u64 = 2 << 30;

@@ -10,8 +10,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
+
 use crate::access::Secret;
-use crate::error::{Error, ErrorKind, Result};
 use crate::passphrase::Passphrase;
 use crate::program::Complaint;
 use crate::session::Session;

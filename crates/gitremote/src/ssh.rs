@@ -8,12 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::bstr::ByteSlice;
 use gix::protocol::transport::Service;
 use gix::url::ArgumentSafety;
 
 use crate::access::{KnownHosts, Secret, SecretFile, SshAccess};
-use crate::error::{Error, ErrorKind, Result};
 use crate::passphrase::Passphrase;
 use crate::program::Prepared;
 

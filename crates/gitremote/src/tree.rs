@@ -3,13 +3,13 @@
 //! In: a path or a glob pattern. Out: bytes, or paths in order. Refused: paths that lead out of the repository, files and
 //! trees that are larger than what people keep in a config repo, and to follow symbolic links.
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::glob::wildmatch;
 use gix::objs::tree::EntryKind;
 
 use crate::commit::Person;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The largest file that is read; a values file of this size has a quarter of a million lines.
 pub const MAX_FILE: u64 = 16 << 20;

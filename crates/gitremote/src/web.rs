@@ -5,10 +5,11 @@ use std::io;
 use std::sync::Once;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind};
 use reqwest::StatusCode;
 use reqwest::blocking::ClientBuilder;
 
-use crate::error::{Error, ErrorKind, innermost};
+use crate::error::innermost;
 
 /// A client that gives up after some time.
 pub fn client_builder(agent: &str, timeout: Duration) -> ClientBuilder {

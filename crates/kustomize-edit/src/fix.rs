@@ -1,8 +1,8 @@
 //! `edit fix`: deprecated fields become those that took their places.
 
+use diagnostic::{Error, Result};
 use yamledit::Content;
 
-use crate::error::{Error, Result};
 use crate::fields;
 use crate::kustomization::Kustomization;
 

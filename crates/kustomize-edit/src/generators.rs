@@ -1,8 +1,8 @@
 //! `edit add|set|remove configmap|secret`: `configMapGenerator` and `secretGenerator`.
 
+use diagnostic::{Error, Result};
 use yamledit::Content;
 
-use crate::error::{Error, Result};
 use crate::fields::{self, Fields};
 use crate::kustomization::Kustomization;
 

@@ -1,8 +1,8 @@
 //! A kustomization file between reading and writing.
 
+use diagnostic::Result;
 use yamledit::{Content, Edits, File};
 
-use crate::error::{Result, edit_error};
 use crate::fields::{self, Fields};
 use crate::schema;
 
@@ -24,9 +24,9 @@ impl<'t> Kustomization<'t> {
     /// # Errors
     /// If Kustomize would not read it.
     pub fn parse(text: &'t str) -> Result<Self> {
-        let file = File::parse(text, 0).map_err(edit_error)?;
+        let file = File::parse(text, 0).map_err(|error| error.prefix("invalid Kustomization: yaml"))?;
         let root = file.documents().first().map(|document| &document.root);
-        let content = file.content().map_err(edit_error)?;
+        let content = file.content()?;
         let fields = match (root, content) {
             (None, _) => Vec::new(),
             (Some(_), content) if fields::is_null(&content) => Vec::new(),

@@ -23,7 +23,6 @@
 //!
 //! Refused are files that Kustomize refuses, in its words: what is no YAML, unknown fields, and values of a wrong type.
 
-mod error;
 mod fields;
 mod fix;
 mod generators;

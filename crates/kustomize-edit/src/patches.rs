@@ -1,8 +1,8 @@
 //! `edit add|remove patch`: `patches`.
 
+use diagnostic::{Error, Result};
 use yamledit::Content;
 
-use crate::error::{Error, Result};
 use crate::fields::{self, Fields};
 use crate::kustomization::Kustomization;
 

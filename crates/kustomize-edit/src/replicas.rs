@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use diagnostic::{Error, Result};
 use yamledit::Content;
 
-use crate::error::{Error, Result};
 use crate::fields;
 use crate::kustomization::Kustomization;
 

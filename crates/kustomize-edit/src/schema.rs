@@ -1,9 +1,9 @@
 //! The schema of a kustomization: the types of Kustomize 5.8.1, with its error messages.
 
+use diagnostic::{Error, Result};
 use yamledit::Content;
 use yamltree::Node;
 
-use crate::error::{Error, Result};
 use crate::fields::is_null;
 
 /// A structure: its name in Kustomize's sources, and its fields.

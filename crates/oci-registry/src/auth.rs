@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::header::HeaderValue;
 use reqwest::{Method, StatusCode, Url};
 use serde::Deserialize;
 
 use crate::challenge::Challenge;
 use crate::credentials::{Credential, CredentialSource};
-use crate::error::{Error, ErrorKind, Result};
 use crate::problem;
 use crate::retry::{Failure, is_passing, retry_after, with_retries};
 use crate::settings::Retry;

@@ -4,12 +4,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_RANGE, HeaderValue, RANGE};
 
 use crate::digest::Hasher;
 use crate::endpoint::{Call, Endpoint};
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Descriptor;
 use crate::problem::Subject;
 use crate::reference::Repository;

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
+use diagnostic::{Error, ErrorKind, Result};
 use tempfile::NamedTempFile;
 
 use crate::digest::Digest;
-use crate::error::{Error, ErrorKind, Result};
 use crate::tags::TagList;
 
 /// Nothing larger is written.

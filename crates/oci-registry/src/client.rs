@@ -5,13 +5,13 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::Method;
 
 use crate::blob;
 use crate::cache::Cache;
 use crate::digest::Digest;
 use crate::endpoint::{Call, Endpoint, Read};
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{ACCEPT, Descriptor, MAX_MANIFEST, Manifest};
 use crate::problem::Subject;
 use crate::reference::{Reference, Repository};

@@ -4,9 +4,8 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
+use diagnostic::{Error, ErrorKind, Result};
 use sha2::Digest as _;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// `sha256:…` or `sha512:…`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

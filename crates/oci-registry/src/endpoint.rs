@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{Method, StatusCode, Url};
 
 use crate::auth::{Authenticator, Identity, MAX_CREDENTIALS};
 use crate::challenge;
-use crate::error::{Error, ErrorKind, Result};
 use crate::limit::{Limiter, Permit};
 use crate::problem::{self, Subject};
 use crate::reference::{DOCKER_HUB, Repository};

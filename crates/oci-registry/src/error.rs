@@ -1,6 +1,6 @@
-//! The crate's error is [`diagnostic::Error`]. No message contains a credential, or the URL that a redirect led to.
+//! Errors of credentials. No message contains a credential, or the URL that a redirect led to.
 
-pub(crate) use diagnostic::{Error, ErrorKind, Result};
+use diagnostic::{Error, ErrorKind};
 
 /// Returns the error of credentials that cannot be read from `source`. The reason must not contain what is kept there.
 #[must_use]

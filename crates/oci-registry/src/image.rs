@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, ErrorKind, Result};
 use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::client::Client;
 use crate::digest::Digest;
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Content, Descriptor, ImageManifest, Index, Manifest, Platform, or_default};
 use crate::reference::{Reference, Repository};
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use diagnostic::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
 use crate::digest::Digest;
-use crate::error::{Error, ErrorKind, Result};
 
 /// All kinds that are asked for: a registry that has another kind than asked for says that it has none.
 pub(crate) const ACCEPT: &str = "application/vnd.oci.image.index.v1+json, \

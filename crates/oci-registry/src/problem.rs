@@ -1,10 +1,10 @@
 //! Reads error responses of registries: `{"errors":[{"code","message","detail"}]}`, other JSON, or HTML. Only a short
 //! text without control characters goes into a message.
 
+use diagnostic::{Error, ErrorKind};
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-use crate::error::{Error, ErrorKind};
 use crate::reference::Repository;
 use crate::web::Answer;
 

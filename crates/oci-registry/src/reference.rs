@@ -5,8 +5,9 @@ use std::fmt;
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
+use diagnostic::{Error, ErrorKind, Result};
+
 use crate::digest::Digest;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The host of Docker Hub, as it is written in references.
 pub const DOCKER_HUB: &str = "docker.io";

@@ -7,13 +7,13 @@
 
 use std::collections::HashSet;
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, LINK};
 
 use crate::client::Client;
 use crate::digest::Digest;
 use crate::endpoint::{Call, Endpoint, Read};
-use crate::error::{Error, ErrorKind, Result};
 use crate::link;
 use crate::manifest::{Content, Descriptor, MAX_MANIFEST, Manifest};
 use crate::problem::Subject;

@@ -4,12 +4,12 @@
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use diagnostic::{Error, ErrorKind, Result};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::settings::Retry;
 
 /// The failure of an attempt.

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::header::{
     ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LINK,
 };
@@ -11,7 +12,6 @@ use reqwest::{StatusCode, Url};
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Call, Endpoint};
-use crate::error::{Error, ErrorKind, Result};
 use crate::link;
 use crate::problem::Subject;
 use crate::reference::{Repository, is_tag};

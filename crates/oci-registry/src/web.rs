@@ -9,12 +9,12 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::blocking::{Client, ClientBuilder, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Identity, Method, StatusCode, Url};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::retry::Failure;
 use crate::settings::{Options, RegistrySettings};
 

@@ -4,9 +4,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use diagnostic::Result;
 use yamltree::{Document, Entry, Kind, Node};
 
-use crate::error::{Result, refused};
+use crate::error::refused;
 
 /// The aliases of a file.
 #[derive(Debug)]

@@ -7,9 +7,10 @@ mod remove;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Entry, Kind, Node, Span, Style, Tag};
 
-use crate::error::{Error, ErrorKind, Result, refused};
+use crate::error::refused;
 use crate::file::File;
 use crate::proof::{Plan, place};
 use crate::scalar::{self, Slot};

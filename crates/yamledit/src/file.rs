@@ -1,10 +1,10 @@
 //! A text with the trees of its documents.
 
+use diagnostic::Result;
 use yamltree::{Dialect, Document, Expansion, Kind, Node, ParseOptions, SourceId, Span, Style};
 
 use crate::anchors::Anchors;
 use crate::content::Content;
-use crate::error::{Result, not_yaml};
 
 /// A text with the trees of its documents.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl<'t> File<'t> {
     /// If any document is not valid YAML.
     pub fn parse(text: &'t str, source: SourceId) -> Result<Self> {
         let options = ParseOptions { comments: true, ..ParseOptions::default() };
-        Ok(Self { text, documents: yamltree::parse(text, source, &options).map_err(not_yaml)? })
+        Ok(Self { text, documents: yamltree::parse(text, source, &options)? })
     }
 
     /// The text as it was read.

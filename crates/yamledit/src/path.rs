@@ -3,10 +3,11 @@
 //! A dot separates keys, `\.` is a dot in a key, `[0]` is an item of a list; where a list is, so is `.0`. A path goes
 //! only through nodes that are written there: a path through an alias or a merged key is rejected.
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Kind, Node, Span};
 
 use crate::anchors::{Anchors, own};
-use crate::error::{Error, ErrorKind, Result, refused};
+use crate::error::refused;
 use crate::file::File;
 
 /// The maximum number of keys that an error suggests.

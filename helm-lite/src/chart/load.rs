@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, ErrorKind};
 use gotemplate::fmt::quoted;
 use gotemplate::semver::Version;
 use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, Node, ParseOptions, Resolved, to_json};
 
 use super::shape::{self, Shape};
 use super::{Chart, Dependency, File, Lock, Metadata, archive};
-use crate::error::{Error, ErrorKind};
 use crate::sources::Sources;
 use crate::values;
 use crate::version::HelmVersion;

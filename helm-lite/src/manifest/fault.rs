@@ -2,8 +2,9 @@
 //!
 //! The content of a Secret is not shown, only the key of the line.
 
+use diagnostic::Error;
+
 use super::Rendered;
-use crate::error::Error;
 
 /// A line is shown up to this many characters.
 const MAX_SHOWN: usize = 100;

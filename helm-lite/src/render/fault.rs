@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
+use diagnostic::{Error, ErrorKind};
 use gotemplate::Error as GoError;
 use yamltree::Location;
 
 use super::{Plan, missing};
-use crate::error::{Error, ErrorKind};
 use crate::funcs::FAILURE;
 use crate::options::Options;
 use crate::version::HelmVersion;

@@ -5,6 +5,7 @@
 //! `pkg/chart/common/util/coalesce.go`.
 
 use compact_str::CompactString;
+use diagnostic::{Error, Result};
 use gotemplate::{Map, fmt::sprintf};
 use yamltree::Span;
 
@@ -14,7 +15,6 @@ use super::merge::UserValues;
 use super::table::{Data, Item, Table};
 use super::unknown;
 use crate::chart::Chart;
-use crate::error::{Error, Result};
 use crate::sources::Sources;
 use crate::version::HelmVersion;
 use crate::warning::Warning;

@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use diagnostic::{Error, Result};
 use yamltree::{Location, Span};
 
 use super::coalesce::{GLOBAL, coalesce, sources};
@@ -13,7 +14,6 @@ use super::merge::{Options, merge_observed};
 use super::table::{Data, Item, Table};
 use crate::chart::Chart;
 use crate::dependencies::{Import, process_dependencies};
-use crate::error::{Error, Result};
 use crate::sources::Sources;
 use crate::version::HelmVersion;
 use crate::warning::Warning;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use compact_str::CompactString;
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{
     Dialect, Document, DuplicateKeys, Expansion, ParseOptions, Scalar, Sink, SourceId, Span, decode,
     parse_first, send_values,
@@ -15,7 +16,6 @@ use yamltree::{
 
 use super::merge::merge_tables;
 use super::table::{Data, Entry, Item, Table};
-use crate::error::{Error, ErrorKind, Result};
 use crate::sources::Sources;
 use crate::version::HelmVersion;
 use crate::warning::{Code, Warning};

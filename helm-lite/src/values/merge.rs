@@ -3,13 +3,13 @@
 //! In: files that are read already and the texts of flags. Out: one table and the texts behind its places. Refuses
 //! files that are no values and flags that are not well formed, in Helm's words.
 
+use diagnostic::{Error, Result};
 use yamltree::{SourceId, Span};
 
 use super::draft::{self, Fields};
 use super::file;
 use super::set::{Mode, parse};
 use super::table::{Data, Item, Table};
-use crate::error::{Error, Result};
 use crate::json::Json;
 use crate::sources::Sources;
 use crate::version::HelmVersion;

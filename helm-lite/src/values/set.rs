@@ -3,13 +3,13 @@
 //! In: the text of a flag and the values so far. Out: the values with what it sets, each with its place in the flag.
 //! Refuses what Helm's `strvals` refuses, in its words, among them Go's own where its code would have panicked.
 
+use diagnostic::{Error, ErrorKind};
 use gotemplate::Value;
 use gotemplate::fmt::{quoted, sprintf};
 use yamltree::{SourceId, Span};
 
 use super::draft::{Draft, Fields};
 use super::table::{Data, Item};
-use crate::error::{Error, ErrorKind};
 use crate::json::Json;
 use crate::version::HelmVersion;
 

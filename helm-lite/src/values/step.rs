@@ -2,12 +2,12 @@
 //!
 //! In: the values so far, and others or a flag. Out: the values after it.
 
+use diagnostic::Result;
 use yamltree::Span;
 
 use super::draft;
 use super::merge::{UserValues, merge_tables};
 use super::set::{Mode, parse};
-use crate::error::Result;
 use crate::version::HelmVersion;
 
 /// The kind of a flag's value.

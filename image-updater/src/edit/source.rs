@@ -15,7 +15,7 @@ pub(crate) struct Source<'t> {
 
 impl<'t> Source<'t> {
     pub(crate) fn parse(&self) -> Result<File<'t>> {
-        File::parse(self.text, 0).map_err(|error| self.error(&error))
+        File::parse(self.text, 0).map_err(|error| self.error(&error.prefix("not YAML")))
     }
 
     /// Returns an error of `yamledit` at its location in this file.

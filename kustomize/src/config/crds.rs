@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use compact_str::CompactString;
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Node, Span};
 
 use super::{FieldSpecs, Lists, NameReference, TransformerConfig};
 use crate::context::Context;
 use crate::decode::{self, Located, Object, described};
-use crate::error::{Error, ErrorKind, Result};
 use crate::fieldspec::{FieldPath, FieldSpec};
 use crate::kustomization::Kustomization;
 use crate::loader::Loader;

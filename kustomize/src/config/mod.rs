@@ -12,11 +12,11 @@ use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use compact_str::CompactString;
+use diagnostic::{Error, Result};
 use yamltree::Node;
 
 use crate::context::Context;
 use crate::decode::{Located, Object, Reading};
-use crate::error::{Error, Result};
 use crate::fieldspec::{FieldSpec, Missing};
 use crate::kustomization::Kustomization;
 use crate::loader::Loader;

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Node, Span, Style};
 
 use super::sources::PairSources;
 use crate::context::Context;
 use crate::decode::{Object, closest};
-use crate::error::{Error, Result};
 use crate::resource::{Behavior, Resource, new_style};
 use crate::target::Target;
 use crate::warning::{Code, Warning};

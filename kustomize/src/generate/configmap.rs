@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use diagnostic::Result;
 use yamltree::{Entry, Node};
 
 use super::args::{self, GeneratorArgs};
 use super::base64;
 use super::{Builtin, Generator};
 use crate::context::Context;
-use crate::error::Result;
 use crate::loader::Loader;
 use crate::resource::Resource;
 use crate::target::Target;

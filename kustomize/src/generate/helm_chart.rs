@@ -9,6 +9,7 @@ mod args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::FileKind;
 use yamltree::{Dialect, JsonOptions, Node, ParseOptions, parse_first, to_json, to_sigs_yaml};
 
@@ -16,7 +17,6 @@ use self::args::{ChartArgs, Globals, ValuesMerge};
 use super::{Builtin, Generator};
 use crate::context::Context;
 use crate::decode::{Located, Object};
-use crate::error::{Error, ErrorKind, Result};
 use crate::loader::Loader;
 use crate::merge::strategic;
 use crate::read;
@@ -248,11 +248,11 @@ fn through_json(values: &Node, dialect: Dialect) -> Result<Node> {
 mod tests {
     use std::path::PathBuf;
 
-    use crate::error::Error;
     use crate::options::Options;
     use crate::output::Output;
     use crate::testing::build_with_charts;
     use crate::world::{Chart, ChartInflator, Inflated, RemoteChart};
+    use diagnostic::Error;
 
     /// Shows what it is asked for in place of manifests.
     struct Mirror;

@@ -1,11 +1,11 @@
 //! `IAMPolicyGenerator`: a ServiceAccount tied to an account of a cloud provider. It has no field in a kustomization.
 
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Node, Span};
 
 use super::{Builtin, Generator};
 use crate::context::Context;
 use crate::decode::Object;
-use crate::error::{Error, Result};
 use crate::resource::Resource;
 use crate::target::Target;
 

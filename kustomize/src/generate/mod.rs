@@ -12,10 +12,10 @@ mod sources;
 use yamltree::Node;
 
 use crate::context::Context;
-use crate::error::Result;
 use crate::resource::Resource;
 use crate::target::Target;
 
+use diagnostic::Result;
 pub(crate) use merge::{merge_generated, replace_generated};
 
 /// A source of resources.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use diagnostic::Result;
 use yamltree::Node;
 
 use super::args::{self, GeneratorArgs};
@@ -9,7 +10,6 @@ use super::base64;
 use super::{Builtin, Generator};
 use crate::context::Context;
 use crate::decode::Object;
-use crate::error::Result;
 use crate::loader::Loader;
 use crate::resource::Resource;
 use crate::target::Target;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::Span;
 
 use crate::context::Context;
 use crate::decode::{Located, Object};
-use crate::error::{Error, Result};
 use crate::loader::{self, Loader};
 use crate::warning::{Code, Warning};
 

@@ -7,10 +7,10 @@
 
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, JsonOptions, Kind, Node, Span, to_json, to_json_tree};
 
 use crate::decode::described;
-use crate::error::{Error, Result};
 use crate::json;
 use crate::loader::File;
 use crate::read;

@@ -18,12 +18,12 @@ use std::collections::HashMap;
 use yamltree::{Dialect, Entry, Kind, Node, Resolved, Style, Tag, resolve};
 
 use crate::decode::described;
-use crate::error::{Error, Result};
 use crate::resource::{is_null, new_style};
 use crate::schema::written::Written;
 use crate::schema::{Schema, Type};
 use crate::warning::{Code, Warning};
 
+use diagnostic::{Error, Result};
 use directive::{Directives, Strategy};
 
 /// The result of a patch.

@@ -11,6 +11,7 @@ mod generated;
 use std::collections::{HashMap, HashSet};
 
 use compact_str::CompactString;
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, Kind, Node, Resolved, Style};
 
 pub(crate) use self::generated::warn_about_generated_names;
@@ -19,7 +20,6 @@ use self::candidates::{Candidates, Nearness, Place, Scope, Wanted};
 use crate::config::TransformerConfig;
 use crate::context::Context;
 use crate::decode::described;
-use crate::error::{Error, Result};
 use crate::fieldtree::FieldTree;
 use crate::resid::Gvk;
 use crate::resmap::ResMap;

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, Node, Resolved};
 
 use super::tables::{Field, KUBERNETES, NONE, Range, Resource, Scope, Shape, Tables};
 use crate::decode::{self, wrong_type};
-use crate::error::{Error, Result};
 use crate::json;
 use crate::loader::File;
 use crate::read;

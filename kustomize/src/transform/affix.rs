@@ -1,11 +1,11 @@
 //! Adds a text before or behind names: what the prefix and the suffix transformer have in common.
 
+use diagnostic::{Error, Result};
 use yamltree::Tag;
 
 use crate::config::FieldSpecs;
 use crate::context::Context;
 use crate::decode::Object;
-use crate::error::{Error, Result};
 use crate::fieldspec::Missing;
 use crate::resid::Gvk;
 use crate::resmap::ResMap;

@@ -1,10 +1,10 @@
 //! `commonAnnotations`, and the plugin `AnnotationsTransformer`: sets annotations in metadata and templates.
 
+use diagnostic::Result;
 use yamltree::Node;
 
 use crate::config::FieldSpecs;
 use crate::decode::{self, Object};
-use crate::error::Result;
 use crate::target::Target;
 
 use super::entries::EntrySetter;

@@ -1,10 +1,10 @@
 //! Sets entries of the mappings that field specifications name: what labels and annotations have in common.
 
+use diagnostic::Result;
 use yamltree::Span;
 
 use crate::config::FieldSpecs;
 use crate::context::Context;
-use crate::error::Result;
 use crate::fieldspec::Missing;
 use crate::resmap::ResMap;
 use crate::resource::Resource;

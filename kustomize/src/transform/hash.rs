@@ -1,8 +1,9 @@
 //! `HashTransformer`: appends content hashes at the place where it stands in `transformers:`, instead of at the end.
 
+use diagnostic::Result;
+
 use super::{Builtin, Transformer};
 use crate::context::Context;
-use crate::error::Result;
 use crate::hash;
 use crate::resmap::ResMap;
 

@@ -4,12 +4,12 @@
 //! depth, one over the field specifications. So a tag suffix is appended twice to the images of a pod template.
 
 use compact_str::CompactString;
+use diagnostic::Result;
 use yamltree::{Kind, Node, Span};
 
 use crate::config::FieldSpecs;
 use crate::context::Context;
 use crate::decode::{self, Object};
-use crate::error::Result;
 use crate::fieldspec::Missing;
 use crate::image::{ImagePattern, ImageReference};
 use crate::resmap::ResMap;

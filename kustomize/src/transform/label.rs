@@ -1,11 +1,11 @@
 //! `labels` and the deprecated `commonLabels`, and the plugin `LabelTransformer`: sets labels in metadata, templates
 //! and selectors.
 
+use diagnostic::Result;
 use yamltree::{Node, Span};
 
 use crate::config::FieldSpecs;
 use crate::decode::{self, Object};
-use crate::error::Result;
 use crate::fieldspec::{FieldPath, FieldSpec};
 use crate::resid::Gvk;
 use crate::target::Target;

@@ -18,10 +18,10 @@ mod replica_count;
 mod suffix;
 mod value_add;
 
+use diagnostic::Result;
 use yamltree::Node;
 
 use crate::context::Context;
-use crate::error::Result;
 use crate::resmap::ResMap;
 use crate::target::Target;
 

@@ -4,12 +4,12 @@
 //! bindings as the mode says, and wherever a field specification names it. What a chart made stays as it is. Refused:
 //! two resources which have the same id after it.
 
+use diagnostic::{Error, Result};
 use yamltree::{Kind, Node, Span, Tag};
 
 use crate::config::FieldSpecs;
 use crate::context::Context;
 use crate::decode::{self, Object, closest};
-use crate::error::{Error, Result};
 use crate::fieldspec::{FieldPath, FieldSpec, Missing};
 use crate::resid::Gvk;
 use crate::resmap::ResMap;

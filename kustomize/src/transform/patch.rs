@@ -3,11 +3,11 @@
 //! A patch is written in place or in a file. Which of the two kinds it is shows in its form. Refused: a patch that is
 //! neither, a JSON patch without a target, several strategic merge patches with one.
 
+use diagnostic::{Error, Result};
 use yamltree::{Kind, Node, Span};
 
 use crate::context::Context;
 use crate::decode::{Located, Object};
-use crate::error::{Error, Result};
 use crate::loader::File;
 use crate::merge::json6902::JsonPatch;
 use crate::read;

@@ -2,11 +2,11 @@
 //!
 //! Refused: an entry without a target or without its name, and a patch without operations.
 
+use diagnostic::{Error, Result};
 use yamltree::{Node, Span};
 
 use crate::context::Context;
 use crate::decode::Object;
-use crate::error::{Error, Result};
 use crate::merge::json6902::JsonPatch;
 use crate::resmap::ResMap;
 use crate::selector::Selector;

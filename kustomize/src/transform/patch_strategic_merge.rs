@@ -4,11 +4,11 @@
 //! An entry is the path of a file or, as ever, the patch itself. Refused: patches without content, and one for a
 //! resource that does not exist.
 
+use diagnostic::{Error, Result};
 use yamltree::{Node, Span};
 
 use crate::context::Context;
 use crate::decode::{Located, Object};
-use crate::error::{Error, Result};
 use crate::read;
 use crate::resmap::ResMap;
 use crate::target::Target;

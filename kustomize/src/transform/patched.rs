@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use diagnostic::{Error, Result};
 use yamltree::{Node, Span};
 
 use crate::context::Context;
 use crate::decode::closest;
-use crate::error::{Error, Result};
 use crate::merge::json6902::JsonPatch;
 use crate::merge::strategic;
 use crate::resid::ResId;

@@ -1,8 +1,9 @@
 //! The plugin `PrefixSuffixTransformer`, the older form of two: puts a text before names and one behind them.
 
+use diagnostic::Result;
+
 use crate::context::Context;
 use crate::decode::Object;
-use crate::error::Result;
 use crate::resmap::ResMap;
 
 use super::affix::{Affix, Side};

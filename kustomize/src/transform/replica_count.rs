@@ -2,12 +2,12 @@
 //!
 //! A name is one that the resource has or had. Refused: a name that nothing has which could have replicas.
 
+use diagnostic::{Error, Result};
 use yamltree::{Node, Span, Tag};
 
 use crate::config::FieldSpecs;
 use crate::context::Context;
 use crate::decode::{Object, closest};
-use crate::error::{Error, Result};
 use crate::fieldspec::{FieldSpec, Missing};
 use crate::resmap::ResMap;
 use crate::resource::Resource;

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Node, Span};
 
 use crate::context::Context;
 use crate::decode::{self, Object};
-use crate::error::{Error, Result};
 use crate::resmap::ResMap;
 use crate::resource::{Resource, is_null};
 use crate::selector::Selector;

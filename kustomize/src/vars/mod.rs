@@ -9,6 +9,7 @@ mod expand;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use compact_str::CompactString;
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Kind, Node, Resolved, Span, Tag};
 
 use self::expand::{Value, expand};
@@ -16,7 +17,6 @@ use crate::config::TransformerConfig;
 use crate::context::Context;
 use crate::decode::{Object, closest, described};
 use crate::dotted;
-use crate::error::{Error, Result};
 use crate::fieldspec::Missing;
 use crate::kustomization::Kustomization;
 use crate::resid::{Gvk, ResId, parse_group_version};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use argocd::project::Projects;
 use argocd::{Context, Repositories};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{FileKind, Files};
 use yamlserde::{Spanned, YamlFile};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::git::Repository;
 
 /// The name of a context file that need not be named.

@@ -10,10 +10,9 @@ use std::sync::Arc;
 use argocd::application::{Application, is_application};
 use argocd::appset::is_application_set;
 use argocd::objects::{self, Object};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{FileKind, Files};
 use yamltree::Source;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Folders nest no deeper.
 const MAX_DEPTH: usize = 64;

@@ -12,6 +12,7 @@ use argocd::application::{
     ChartRequest, KustomizationRequest, Manifests, ParameterKind, PulledChart, RemoteChart, ValueFile,
 };
 use clap::Parser;
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::{Chart, DEBUG_ADVICE};
 use kustomize::{LoadRestrictor, Options, Remote as _, Reorder};
 use vfs::Files;
@@ -25,7 +26,6 @@ use crate::charts::Loaded;
 use crate::cli::flags::BuildFlags;
 use crate::config;
 use crate::dependencies::Manager;
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
 use crate::remote::charts::{Access, ChartRequest as RemoteRequest, OCI};
 use crate::render::{ENGINE, Engines};

@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use argocd::application::{Application, is_application};
 use argocd::appset::is_application_set;
 use argocd::objects::{Object, instance_name};
+use diagnostic::{Error, ErrorKind, Result};
 
 use super::discovery::Found;
 use super::{ApplicationRenderer, Outcome};
-use crate::error::{Error, ErrorKind, Result};
 use crate::progress::Progress;
 use crate::render::{Event, side_by_side};
 

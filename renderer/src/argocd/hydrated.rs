@@ -13,10 +13,10 @@ use std::path::{Component, Path, PathBuf};
 use argocd::application::{Application, Rendered};
 use argocd::objects::Object;
 use argocd::repositories;
+use diagnostic::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 use yamltree::{Dialect, EmitOptions, Node, Style, Tag, sort_by_key_order, to_kyaml};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 
 const MANIFEST: &str = "manifest.yaml";

@@ -15,6 +15,7 @@ use argocd::objects::Object;
 use vfs::{Files, ReadSet, Recorder};
 
 pub(crate) use contexts::KnownWorld;
+use diagnostic::Result;
 pub(crate) use discovery::{Discovery, Found};
 pub(crate) use engines::{CompletedCharts, SourceEngines};
 pub(crate) use fleet::{Fleet, Member};
@@ -23,7 +24,6 @@ pub(crate) use shadow::Shadowed;
 
 use crate::built::Warnings;
 use crate::chart;
-use crate::error::Result;
 use crate::render::Renderer;
 
 /// Renders Applications over one renderer's files.

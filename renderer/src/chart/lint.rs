@@ -6,13 +6,13 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::lint::{self, Folder, Found, Message};
 use helm_lite::values::UserValues;
 use helm_lite::{Chart, HelmVersion, KubeVersion, Options, Warning, archive};
 
 use super::{limits, now, random};
 use crate::charts;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The inputs of linting a chart.
 #[derive(Debug)]

@@ -4,12 +4,12 @@
 
 use std::fmt::Write as _;
 
+use diagnostic::{Error, ErrorKind, Result};
 use glob::path_match;
 use helm_lite::manifest::{self, Hook, Manifest};
 
 use super::places::{ChartPlaces, Collector};
 use super::rendered::Rendered;
-use crate::error::{Error, ErrorKind, Result};
 
 /// Which of a chart's documents are wanted beside its manifests.
 #[derive(Clone, Copy, Debug)]

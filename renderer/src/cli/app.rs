@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use argocd::objects;
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, FileKind, Files};
 
 use super::argocd_flags::WorldFlags;
 use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Found, KnownWorld, Outcome};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::render::{Event, Renderer, side_by_side};
 use crate::report::Reporter;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use argocd::appset::{self, World};
 use argocd::objects::{self, Object, instance_name};
 use clap::{Args, Subcommand, ValueEnum};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, Files, MAX_FILE_SIZE};
 use yamltree::Source;
 
 use crate::argocd::KnownWorld;
 use crate::chart;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

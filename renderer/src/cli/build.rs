@@ -8,13 +8,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diagnostic::{Error, Result};
 
 use super::flags::BuildFlags;
 use super::helm::values::ValueFlags;
 use crate::built::{Built, Warnings};
 use crate::chart_target::ChartOptions;
 use crate::config::Config;
-use crate::error::{Error, Result};
 use crate::output::{self, Format};
 use crate::progress::Progress;
 use crate::render::{Event, Renderer};

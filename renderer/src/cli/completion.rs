@@ -2,8 +2,8 @@
 
 use clap::{Args, Command};
 use clap_complete::Shell;
+use diagnostic::Result;
 
-use crate::error::Result;
 use crate::output;
 
 const EXAMPLES: &str = "\

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use argocd::Repositories;
 use argocd::export::{Export, IN_CLUSTER};
 use clap::{Args, Subcommand};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, Files};
 use yamlserde::YamlFile;
 
 use crate::argocd::KnownWorld;
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
 use crate::output;
 use crate::report::Reporter;

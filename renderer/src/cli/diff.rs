@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 use manifest_diff::{FORMATS, Format, FormatOptions, Options, SecretKey};
 
 use super::argocd_flags::WorldFlags;
 use crate::diff::{self, Request, Sides};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

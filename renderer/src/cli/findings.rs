@@ -2,9 +2,9 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use diagnostic::{ErrorKind, Result};
 use findings::{FORMATS, Finding, Report, Severity};
 
-use crate::error::{ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

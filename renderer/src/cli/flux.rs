@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use argocd::objects::{self, Object};
 use clap::{Args, Subcommand};
+use diagnostic::{Error, ErrorKind, Result};
 use flux::envsubst::Mode;
 use vfs::{Disk, FileKind, Files};
 
 use crate::argocd::KnownWorld;
 use crate::config::{Config, default_cache_dir};
-use crate::error::{Error, ErrorKind, Result};
 use crate::flux::{Discovery, Fleet, FluxRenderer, Member, Settings};
 use crate::output;
 use crate::render::Renderer;

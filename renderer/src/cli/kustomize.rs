@@ -8,10 +8,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use diagnostic::Result;
 
 use super::flags::BuildFlags;
 use crate::config::Config;
-use crate::error::Result;
 use crate::output::{self, Format};
 use crate::render::Renderer;
 use crate::report::Reporter;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use argocd::application::Overrides;
 use clap::{Args, ValueEnum};
+use diagnostic::{Error, ErrorKind, Result};
 use findings::Severity;
 use goregex::Regex;
 use manifest_lint::{Check, Options, RULES};
@@ -15,7 +16,6 @@ use super::flags::BuildFlags;
 use crate::argocd::KnownWorld;
 use crate::chart_target::ChartOptions;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::linting::Linting;
 use crate::output;
 use crate::render::Renderer;

@@ -2,9 +2,9 @@
 
 use clap::{Args, CommandFactory};
 use clap_mangen::Man;
+use diagnostic::{Error, ErrorKind, Result};
 
 use super::Cli;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 
 const EXAMPLES: &str = "\

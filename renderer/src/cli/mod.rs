@@ -29,9 +29,9 @@ use std::process::ExitCode;
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use diagnostic::Result;
 
 use self::program::Program;
-use crate::error::Result;
 use crate::output;
 use crate::report::Reporter;
 

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use argocd::objects::{Destination, Method, Pipeline, Processed, ResourceFilter, Tracking};
 use argocd::sync::{Options, Plan};
 use clap::{Args, ValueEnum};
+use diagnostic::Result;
 use vfs::Disk;
 
-use crate::error::Result;
 use crate::manifests;
 use crate::output;
 use crate::report::Reporter;

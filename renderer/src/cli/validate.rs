@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use diagnostic::Result;
 use findings::Severity;
 
 use super::findings::{FindingFormat, Verdict};
@@ -10,7 +11,6 @@ use super::flags::BuildFlags;
 use crate::chart_target::ChartOptions;
 use crate::config::Config;
 use crate::definitions;
-use crate::error::Result;
 use crate::manifests;
 use crate::render::Renderer;
 use crate::report::Reporter;

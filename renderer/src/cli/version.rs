@@ -1,8 +1,8 @@
 //! `renderer version`: what this is, and what it renders like.
 
 use clap::Args;
+use diagnostic::Result;
 
-use crate::error::Result;
 use crate::output;
 
 const RENDERER: &str = env!("CARGO_PKG_VERSION");

@@ -9,14 +9,13 @@ use std::sync::Arc;
 use argocd::application::Engine;
 use argocd::plugin::{self, Checkout, Content, Invocation};
 use cmp_server::{Announcement, Failure, Generated};
-use diagnostic::redact;
+use diagnostic::{Error, ErrorKind, Result, redact};
 use vfs::Files;
 
 use super::fetched::WithFetched;
 use crate::argocd::{CompletedCharts, SourceEngines};
 use crate::built::Warnings;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::render::Renderer;
 
 /// An application's folder in a repository.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use gotemplate::semver::{Constraints, Version};
 use helm_lite::{Chart, Dependency, HelmVersion, pack};
 use vfs::Disk;
@@ -12,7 +13,6 @@ use vfs::Disk;
 use super::origin::Origin;
 use super::{Manager, Say, input};
 use crate::charts;
-use crate::error::{Error, Result};
 use crate::output;
 use crate::remote::charts::{ChartRequest, are_same};
 

@@ -6,11 +6,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use diagnostic::Result;
 use gotemplate::semver::{Constraints, Version};
 use helm_lite::{Chart, Dependency, HelmVersion};
 
 use crate::charts;
-use crate::error::Result;
 
 /// A dependency and how it stands.
 #[derive(Debug)]

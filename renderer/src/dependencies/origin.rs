@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
+use diagnostic::Result;
 use helm_lite::Dependency;
 use reqwest::Url;
 
 use super::{Manager, input};
-use crate::error::Result;
 use crate::remote::charts::repositories::Repository;
 use crate::remote::charts::{OCI, are_same};
 
@@ -111,7 +111,7 @@ fn alias(repository: &str) -> Option<&str> {
     repository.strip_prefix('@').or_else(|| repository.strip_prefix("alias:"))
 }
 
-fn not_added(unknown: &[String]) -> crate::error::Error {
+fn not_added(unknown: &[String]) -> diagnostic::Error {
     let list = unknown.join(", ");
     let error = input(format!("no repository definition for {list}. Please add them via 'helm repo add'"));
     let is_name = |repository: &String| !repository.contains("//") && alias(repository).is_none();

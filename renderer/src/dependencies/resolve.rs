@@ -1,11 +1,11 @@
 //! The versions that ranges of versions stand for.
 
+use diagnostic::Result;
 use gotemplate::semver::{Constraints, Version};
 use helm_lite::Dependency;
 
 use super::origin::Origin;
 use super::{Manager, input, resolved};
-use crate::error::Result;
 use crate::remote::charts::Locked;
 
 impl Manager<'_> {

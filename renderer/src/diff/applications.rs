@@ -9,13 +9,13 @@ use std::sync::{Mutex, PoisonError};
 
 use argocd::application::Overrides;
 use argocd::objects::Object;
+use diagnostic::Result;
 use vfs::{FileKind, Files, ReadSet, Recorder};
 use yamltree::JsonOptions;
 
 use super::side::{States, kind};
 use super::{Request, Sides, targets};
 use crate::argocd::{ApplicationRenderer, Discovery, Fleet, KnownWorld, Member};
-use crate::error::Result;
 use crate::render::Renderer;
 
 /// The Applications of one side.

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use argocd::application::Overrides;
 use argocd::objects::{Key, Object};
+use diagnostic::Result;
 use manifest_diff::{Target, TargetKind};
 use vfs::{ReadSet, Recorder};
 use yamltree::{JsonOptions, Node};
@@ -15,7 +16,6 @@ use yamltree::{JsonOptions, Node};
 use super::side::States;
 use super::{Request, Sides};
 use crate::argocd::KnownWorld;
-use crate::error::Result;
 use crate::flux::{Discovery, Fleet, FluxRenderer, Member, Settings, Unit};
 use crate::render::Renderer;
 

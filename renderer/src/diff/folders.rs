@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
+use diagnostic::Result;
 use manifest_diff::{Target, TargetKind};
 use vfs::{FileKind, Files, ReadSet, Recorder, clean};
 use yamltree::{Node, ParseOptions};
@@ -14,7 +15,6 @@ use super::side::{States, kind};
 use super::{Request, Sides, targets};
 use crate::built::Warnings;
 use crate::chart_target::{is_chart, is_overlay};
-use crate::error::Result;
 use crate::manifests;
 use crate::render::{Event, Renderer, side_by_side};
 

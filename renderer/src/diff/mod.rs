@@ -20,9 +20,9 @@ use vfs::{Disk, Files};
 
 use crate::argocd::Fleet;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
 use crate::render::Renderer;
+use diagnostic::{Error, ErrorKind, Result};
 use side::States;
 
 /// Two states to compare.

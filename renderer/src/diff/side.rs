@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, FileKind, Files, clean};
 
 use super::Request;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::git::{Comparison, Repository};
 use crate::render::Renderer;
 

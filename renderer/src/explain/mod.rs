@@ -10,12 +10,12 @@ pub(crate) mod path;
 pub(crate) mod template;
 
 use argocd::objects::{Object, Sources};
+use diagnostic::Result;
 use kustomize::{BuildStep, History};
 use yamltree::{JsonOptions, Location, Node};
 
 use self::path::Step;
 use self::template::{Inflation, Line};
-use crate::error::Result;
 use crate::render::Renderer;
 
 /// The replacement of a secret.

@@ -6,9 +6,8 @@
 
 use std::fmt::Write as _;
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::Node;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The fields by which an item of a list is known again, if each item has one of its own.
 const ITEM_KEYS: &[&str] = &["name", "mountPath", "devicePath", "containerPort", "port", "key"];

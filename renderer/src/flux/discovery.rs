@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::{self, Key, Object};
+use diagnostic::{Error, ErrorKind, Result};
 use flux::{HELM_GROUP, InFile, KUSTOMIZE_GROUP, SOURCE_GROUP};
 use vfs::{FileKind, Files};
 use yamltree::Source;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Folders nest no deeper.
 const MAX_DEPTH: usize = 64;

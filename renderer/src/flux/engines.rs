@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use argocd::objects::Object;
+use diagnostic::{Error, ErrorKind, Result};
 use flux::{ChartPlace, ChartRequest, EditedKustomization, Engines, MANIFESTS, Manifests};
 use helm_lite::DEBUG_ADVICE;
 use helm_lite::values::{self, Options as ValuesOptions, ValuesFile};
@@ -20,7 +21,6 @@ use crate::built::Warnings;
 use crate::chart::Release;
 use crate::chart::text::{Selection, push_document};
 use crate::charts::Loaded;
-use crate::error::{Error, ErrorKind, Result};
 use crate::manifests;
 use crate::remote::charts::{Access, ChartRequest as RemoteRequest};
 use crate::render::{ENGINE, Renderer};

@@ -10,12 +10,12 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use argocd::objects::Object;
+use diagnostic::{Error, ErrorKind, Result};
 use flux::{HelmRelease, InFile, Known, Kustomization, Rendered, is_helm_release, is_kustomization};
 use vfs::ReadSet;
 
 use super::{Discovery, FluxRenderer, Outcome, Unit};
 use crate::built::Warnings;
-use crate::error::{Error, ErrorKind, Result};
 use crate::progress::Progress;
 use crate::render::{Event, side_by_side};
 

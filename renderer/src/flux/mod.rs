@@ -16,10 +16,10 @@ use yamltree::Location;
 
 use crate::argocd::{CompletedCharts, KnownWorld};
 use crate::built::Warnings;
-use crate::error::Result;
 use crate::render::Renderer;
 use engines::FluxEngines;
 
+use diagnostic::Result;
 pub(crate) use discovery::Discovery;
 pub(crate) use fleet::{Fleet, Member};
 

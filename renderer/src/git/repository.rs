@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::bstr::BStr;
 use gix::{ObjectId, ThreadSafeRepository};
 use vfs::{Disk, Mounted};
 
 use super::tree::RevisionTree;
-use crate::error::{Error, ErrorKind, Result};
 
 /// A repository with a work tree.
 #[derive(Debug)]

@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
 use vfs::{Entry, MAX_FILE_SIZE, Tree};
 
 use super::repository::innermost;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The files of a commit.
 #[derive(Debug)]

@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
+use diagnostic::Result;
 use gix::ObjectId;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::checkout::Link;
 use super::failure::cache_failure;
-use crate::error::Result;
 
 /// Age after which leftovers of a killed process are removed. No fetch takes as long.
 const STALE: Duration = Duration::from_secs(2 * 24 * 60 * 60);

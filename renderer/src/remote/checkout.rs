@@ -10,12 +10,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, ErrorKind, Result};
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::tree::EntryKind;
 
 use super::failure::cache_failure;
-use crate::error::{Error, ErrorKind, Result};
 
 /// Files, folders and links of a tree; the largest known repositories have half as many.
 const MAX_ENTRIES: usize = 1_000_000;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind};
+use diagnostic::{Error, ErrorKind};
 
 /// Returns the error of a cache that cannot be read or written.
 pub(super) fn cache_failure(action: &str, path: &Path, error: &io::Error) -> Error {

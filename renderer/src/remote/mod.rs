@@ -24,8 +24,8 @@ use gitremote::{Access, HEAD};
 use gix::ObjectId;
 use kustomize::{Remote, Repository};
 
-use crate::error::{Error, ErrorKind, Result};
 use cache::{Cache, CachedCommit, CachedFile, CachedRepository};
+use diagnostic::{Error, ErrorKind, Result};
 use failure::{cache_failure, no_cache};
 use slots::Slots;
 use web::Answer;

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::error::{ErrorKind, Result};
+use diagnostic::{ErrorKind, Result};
 
 /// One slot for each key; who asks for one that is being filled waits for it.
 #[derive(Debug)]

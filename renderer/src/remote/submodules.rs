@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, ErrorKind, Result};
 use kustomize::Repository;
 
 use super::checkout::Link;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The file in which a repository says where its submodules are.
 const GITMODULES: &str = ".gitmodules";

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gitremote::innermost;
 use gitremote::web::{client_builder, explain, refusal};
 use reqwest::StatusCode;
@@ -13,7 +14,6 @@ use reqwest::redirect::{Action, Attempt, Policy};
 use vfs::MAX_FILE_SIZE;
 
 use super::AGENT;
-use crate::error::{Error, ErrorKind, Result};
 
 /// Time getting a file may take; its address has no place for a timeout of its own.
 const TIMEOUT: Duration = Duration::from_secs(27);

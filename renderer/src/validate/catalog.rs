@@ -4,11 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, ErrorKind, Result};
 use kubeschema::{Gvk, Schema};
 use vfs::{Disk, Files};
 use yamltree::{Expansion, ParseOptions};
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The layout of CRD catalogs.
 const LAYOUT: &str = "{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json";

@@ -3,9 +3,10 @@
 //! In: a destination and the clusters of the context. Out: the cluster. Refused: clusters that the context does not have,
 //! and destinations that name none, or one twice.
 
+use diagnostic::{Error, Result};
+
 use super::model::{Application, Destination};
 use crate::context::{Cluster, Context};
-use crate::error::{Error, Result};
 
 /// The cluster that Argo CD runs in.
 pub const IN_CLUSTER_SERVER: &str = "https://kubernetes.default.svc";

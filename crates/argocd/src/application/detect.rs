@@ -4,13 +4,13 @@
 
 use std::path::Path;
 
+use diagnostic::{Error, Result};
 use kustomize_edit::FILE_NAMES;
 use vfs::{FileKind, Files};
 
 use super::fields::place_of;
 use super::settings::Settings;
 use super::source::Source;
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 
 /// The engine that renders a source.

@@ -13,9 +13,9 @@ use yamltree::{Location, Source, Span};
 use super::checkout::{Absence, Checkout};
 use super::fields::{At, place_of};
 use super::source::Directory;
-use crate::error::{Error, Result};
 use crate::objects::{self, Object, Sources};
 use crate::warning::{Code, Warning};
+use diagnostic::{Error, Result};
 use glob::gobwas::Glob;
 
 /// A file that has it is no manifest.

@@ -11,7 +11,7 @@ use super::value_files::ValueFile;
 /// Renders charts and builds kustomizations.
 pub trait Engines: Sync {
     /// Why an engine fails.
-    type Error: From<crate::error::Error>;
+    type Error: From<diagnostic::Error>;
 
     /// Returns what `helm template` prints of a chart.
     ///

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, Location, Node, Resolved, Span};
 
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 use crate::warning::{Code, Warning};
 

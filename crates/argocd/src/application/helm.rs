@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use diagnostic::{Error, Result};
+
 use super::context::shown;
 use super::engines::{ChartRequest, Parameter, ParameterKind, ValueText};
 use super::fields::{At, place_of};
 use super::source::{Helm, HelmParameter};
 use super::value_files::{Resolver, ValueFile};
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 use crate::warning::{Code, Warning};
 

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use kustomize_edit::{AddLabels, FILE_NAMES, Kustomization, List, Patch, Target};
 use vfs::FileKind;
 use yamltree::{Dialect, Node, Resolved, Span};
@@ -19,7 +20,6 @@ use super::environment::Environment;
 use super::fields::{At, Reading, place_of};
 use super::settings::Settings;
 use super::source::Kustomize;
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 
 /// The inputs of an Application's kustomization edits.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use diagnostic::Result;
 use vfs::{FileKind, Files};
 
 use super::checkout::{Absence, Checkout};
@@ -14,7 +15,6 @@ use super::engines::{Engines, RemoteChart};
 use super::model::Application;
 use super::source::Source;
 use super::value_files::References;
-use crate::error::Result;
 use crate::repositories;
 
 /// The location of a source.

@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::{Location, Node, Span};
 
 use super::fields::{At, Reading, place_of};
 use super::source::Source;
-use crate::error::{Error, Result};
 use crate::objects::{Object, Sources, instance_name};
 use crate::warning::Warning;
 

@@ -12,12 +12,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use vfs::{FileKind, Files};
 use yamltree::{Dialect, DuplicateKeys, Entry, Expansion, Kind, Node, ParseOptions};
 
 use super::fields::{Reading, is_null, place_of};
 use super::source::Source;
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 use crate::warning::Warning;
 

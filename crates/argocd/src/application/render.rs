@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::Node;
 
 use super::clusters;
@@ -22,7 +23,6 @@ use super::settings::Settings;
 use super::source::Source;
 use super::value_files::Resolver;
 use crate::context::{Cluster, Context};
-use crate::error::{Error, Result};
 use crate::objects::{self, Object, Pipeline, ResourceFilter, Scopes, Tracking};
 use crate::plugin;
 use crate::project::{self, Project};

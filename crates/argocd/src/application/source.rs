@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::Result;
 use yamltree::{Dialect, Node, Resolved, Span};
 
 use super::fields::{At, Fields, Reading, is_null};
-use crate::error::Result;
 
 /// A source.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, Result};
 use yamltree::Span;
 
 use super::checkout::{Absence, Checkout};
@@ -14,7 +15,6 @@ use super::doublestar;
 use super::environment::Environment;
 use super::fields::{At, place_of};
 use super::source::Helm;
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 
 /// The repositories that sources may refer to, by `$name`.

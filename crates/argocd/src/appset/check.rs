@@ -6,12 +6,12 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
+use diagnostic::{Error, Result};
 use yamltree::Location;
 
 use super::generators::{IN_CLUSTER, IN_CLUSTER_SERVER};
 use super::tree::Tree;
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::warning::{Code, Warning};
 
 /// Longest name of an object.

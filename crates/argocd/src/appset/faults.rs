@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
+use diagnostic::Error;
 use vfs::Files;
 use yamltree::{Location, Span};
 
 use super::Places;
 use super::language::Fault;
-use crate::error::Error;
 
 /// A template that makes no text, at the line of it that is to blame.
 pub(crate) fn template_error(fault: &Fault, span: Span, places: &Places<'_>) -> Error {

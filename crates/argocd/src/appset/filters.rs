@@ -2,11 +2,11 @@
 //!
 //! In: a field of a filter. Out: the expression, where there is one. Refused, with its place: what Go's `regexp` refuses.
 
+use diagnostic::{Error, Result};
 use goregex::Regex;
 
 use super::generators::Run;
 use super::tree::Tree;
-use crate::error::{Error, Result};
 
 /// The expression below a key.
 pub(crate) fn expression(run: &Run<'_>, filter: &Tree, key: &str) -> Result<Option<Regex>> {

@@ -26,6 +26,7 @@ mod tree;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
+use diagnostic::{Error, Result};
 use vfs::Files;
 use yamltree::{Entry, Location, Node, Span};
 
@@ -36,7 +37,6 @@ use self::params::Params;
 use self::set::Set;
 use self::tree::Tree;
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::objects::{self, Object};
 use crate::repositories::Repositories;
 use crate::warning::{Code, Warning};

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 
+use diagnostic::{Error, Result};
 use yamltree::Span;
 
 use super::Places;
@@ -12,7 +13,6 @@ use super::application::TEMPLATE;
 use super::generators::Depth;
 use super::schema::{Input, Remarks, Shape, decode, optional, pointer, required};
 use super::tree::{Entries, Kind, Tree};
-use crate::error::{Error, Result};
 use crate::objects::Object;
 use crate::warning::{Code, Warning};
 

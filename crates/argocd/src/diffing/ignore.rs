@@ -11,8 +11,8 @@ use yamltree::{Kind, Node};
 
 use super::jq;
 use crate::application::IgnoreDifferences;
-use crate::error::Result;
 use crate::objects::Object;
+use diagnostic::Result;
 use glob::gobwas::Glob;
 
 const CUSTOMIZATIONS: &str = "resource.customizations.ignoreDifferences.";

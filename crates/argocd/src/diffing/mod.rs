@@ -18,9 +18,9 @@ use yamlserde::YamlFile;
 use yamltree::{Entry, Node, Tag};
 
 use crate::application::IgnoreDifferences;
-use crate::error::Result;
 use crate::objects::Object;
 
+use diagnostic::Result;
 use ignore::Rule;
 
 const COMPARE_OPTIONS: &str = "resource.compareoptions";

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use yamlserde::YamlFile;
 
-use crate::error::Result;
+use diagnostic::Result;
 use glob::gobwas::Glob;
 
 const EXCLUSIONS: &str = "resource.exclusions";

@@ -20,8 +20,7 @@ use std::sync::Arc;
 
 use yamltree::{Entry, Kind, Location, Node, Source, Span};
 
-use crate::error::{Error, Result};
-
+use diagnostic::{Error, Result};
 pub use filter::ResourceFilter;
 pub use pipeline::{Destination, Pipeline, Processed};
 pub use scope::Scopes;

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use diagnostic::Result;
+
 use super::{Key, Object, ResourceFilter, Scopes, Tracking, flatten};
-use crate::error::Result;
 use crate::warning::{Code, Warning};
 
 /// The destination of an Application's objects.

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::{
     Dialect, DuplicateKeys, ErrorKind, Expansion, MAX_TEXT_LEN, Node, ParseOptions, Source, Span, parse_first,
 };
@@ -16,7 +17,6 @@ use yamltree::{
 use super::json::Values;
 use super::values::is_null;
 use super::{Object, Sources, place_of};
-use crate::error::{Error, Result};
 
 /// The file's number in spans.
 const ID: u32 = 0;

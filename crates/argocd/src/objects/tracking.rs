@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Node};
 
 use super::Object;
 use super::values::{described, is_null, string};
-use crate::error::{Error, Result};
 
 /// The namespace that Argo CD is in.
 pub const ARGOCD_NAMESPACE: &str = "argocd";

@@ -1,9 +1,9 @@
 //! Objects as text.
 
+use diagnostic::{Error, Result};
 use yamltree::{JsonOptions, to_sigs_yaml};
 
 use super::{Object, place_of};
-use crate::error::{Error, Result};
 
 impl Object {
     /// The object as JSON on one line, as Go writes it.

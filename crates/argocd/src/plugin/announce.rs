@@ -1,12 +1,13 @@
 //! The parameters that an Application can have, for Argo CD's form of them.
 
+use diagnostic::Result;
+
 use super::given::Content;
 use super::invocation::Invocation;
 use super::read_current::read_current;
 use super::render::{Asked, Checkout};
 use super::table::PARAMETERS;
 use crate::application::Engines;
-use crate::error::Result;
 
 /// A parameter, and its value so far.
 #[derive(Clone, Debug, PartialEq, Eq)]

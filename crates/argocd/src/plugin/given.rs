@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, Result};
 use serde_json::Value;
-
-use crate::error::{Error, Result};
 
 /// The variable.
 const NAME: &str = "ARGOCD_APP_PARAMETERS";

@@ -6,11 +6,12 @@
 
 use std::collections::BTreeSet;
 
+use diagnostic::{Error, Result};
+
 use super::given::{self, Content, Given};
 use super::table::{self, Parameter, Scope};
 use super::wanted::Wanted;
 use crate::application::Environment;
-use crate::error::{Error, Result};
 use crate::suggestion;
 
 /// The variables that parameters may name.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use kustomize_edit::FILE_NAMES;
 use vfs::Files;
 use yamltree::{Dialect, DuplicateKeys, Expansion, Node, ParseOptions};
@@ -12,7 +13,6 @@ use super::current::Current;
 use super::render::Asked;
 use crate::application::fields::{is_null, place_of};
 use crate::application::{Engine, Engines, ValueFile};
-use crate::error::{Error, Result};
 use crate::objects::{Object, Sources};
 
 /// A chart has no more values than this that a form could show.

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use kustomize_edit::{FILE_NAMES, Kustomization, List};
 use vfs::{FileKind, Files};
 
@@ -23,7 +24,6 @@ use crate::application::{
     directory,
 };
 use crate::context::{Cluster, Context};
-use crate::error::{Error, Result};
 use crate::objects::{self, Object};
 use crate::repositories::Repositories;
 use crate::warning::Warning;

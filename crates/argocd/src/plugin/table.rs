@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, Result};
+
 use super::current::Current;
 use super::given::Content;
 use super::wanted::{Wanted, all_at, at};
-use crate::error::{Error, Result};
 
 /// A parameter.
 #[derive(Debug)]

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diagnostic::{Error, Result};
 use yamltree::{Dialect, Node, ParseOptions};
 
 use crate::application::fields::{At, place_of};
 use crate::application::{
     Directory, Engine, Helm, HelmFileParameter, HelmParameter, Kustomize, Replica, Source,
 };
-use crate::error::{Error, Result};
 use crate::objects::Sources;
 
 /// The values of all parameters.

@@ -3,6 +3,7 @@
 //! In: what an Application says, and its objects. Out: an error for each thing that Argo CD would refuse, at the place
 //! that says it, with what the project permits.
 
+use diagnostic::Error;
 use glob::path_match;
 use goregex::Regex;
 use yamltree::Location;
@@ -10,7 +11,6 @@ use yamltree::Location;
 use super::pattern::{Pattern, normalized};
 use super::{KindPattern, Lists, Project};
 use crate::context::Cluster;
-use crate::error::Error;
 use crate::objects::{ARGOCD_NAMESPACE, Object, Scopes};
 
 /// So many patterns are shown where none of them permits something.

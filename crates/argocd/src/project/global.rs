@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::Result;
 use serde::Deserialize;
 use yamlserde::YamlFile;
-
-use crate::error::Result;
 
 const SETTING: &str = "globalProjects";
 

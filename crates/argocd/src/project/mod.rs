@@ -16,11 +16,11 @@ use yamlserde::YamlFile;
 use yamltree::{Location, Span};
 
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::objects::Object;
 use crate::suggestion::closest;
 
 pub use check::{Application, Source};
+use diagnostic::{Error, Result};
 use global::GlobalProject;
 use pattern::{Pattern, repository_pattern};
 

@@ -1,10 +1,10 @@
 //! A plan as text: JSON for machines, a table for people.
 
+use diagnostic::{Error, Result};
 use serde::Serialize;
 
 use super::hook::{OPTIONS, option};
 use super::{Action, DeletePolicy, Never, Plan, Reason, Task, name};
-use crate::error::{Error, Result};
 
 /// The phase of what is never applied.
 const NEVER: &str = "Never";

@@ -4,6 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use diagnostic::Result;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -12,7 +13,6 @@ use super::cloud::issuer::{Issuer, is_refusal};
 use super::cloud::surroundings::Surroundings;
 use super::memo::{Given, Memo};
 use super::{Credential, missing, moment};
-use crate::error::Result;
 use crate::secret::Secret;
 
 /// The audience of tokens in all Microsoft clouds.

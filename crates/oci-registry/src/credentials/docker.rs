@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use diagnostic::{Error, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -19,7 +20,6 @@ use super::keyring::{Fit, best_first, fit, is_for_host};
 use super::memo::{Given, Memo};
 use super::program::{self, TIMEOUT};
 use super::{Credential, CredentialSource, LIFETIME, missing, read};
-use crate::error::{Error, Result};
 use crate::reference::DOCKER_HUB;
 use crate::secret::Secret;
 

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use diagnostic::{Error, Result};
 use rustls::SignatureScheme;
 use rustls::crypto::ring::sign::any_supported_type;
 use rustls::pki_types::PrivateKeyDer;
@@ -19,7 +20,6 @@ use super::cloud::issuer::Issuer;
 use super::cloud::surroundings::Surroundings;
 use super::memo::Given;
 use super::{Credential, missing, moment, read};
-use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 const USER: &str = "oauth2accesstoken";

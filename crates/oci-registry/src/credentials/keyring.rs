@@ -4,9 +4,10 @@
 //! `*.example.com:5000`. Out: which of them a repository is under, and how well each fits. A star stands for a part of a
 //! host's name, and for no more than one.
 
+use diagnostic::Result;
+
 use super::docker::DockerConfig;
 use super::{Credential, CredentialSource};
-use crate::error::Result;
 use crate::reference::normal_host;
 
 /// The specificity of a match; greater is better.

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use diagnostic::{Error, ErrorKind, Result};
 use serde::Serialize;
 use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value, json};
@@ -20,7 +21,6 @@ use super::docker::HUB_KEY;
 use super::keyring::is_for_host;
 use super::program::{self, TIMEOUT};
 use super::{Credential, missing, read};
-use crate::error::{Error, ErrorKind, Result};
 use crate::reference::{DOCKER_HUB, normal_host};
 
 type Config = BTreeMap<String, Value>;

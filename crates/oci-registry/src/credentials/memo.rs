@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::error::Result;
+use diagnostic::Result;
 
 /// For how long a failure is all that is said.
 const FAILED_FOR: Duration = Duration::from_secs(5);
@@ -104,7 +104,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::error::{Error, ErrorKind};
+    use diagnostic::{Error, ErrorKind};
 
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)

@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 pub use cloud::{Cloud, CloudCredentials, Surroundings};
+use diagnostic::{Error, Result};
 pub use docker::{DockerConfig, PullSecretKind};
 pub use keyring::PullSecrets;
 pub use login::{log_in, log_out};
@@ -174,7 +174,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::ErrorKind;
+    use diagnostic::ErrorKind;
 
     #[test]
     fn secrets_are_not_printed() {

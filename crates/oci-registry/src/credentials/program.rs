@@ -9,11 +9,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use diagnostic::{Error, ErrorKind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::memo::{Given, Memo};
 use super::{Credential, CredentialSource, LIFETIME};
-use crate::error::{Error, ErrorKind, Result};
 
 /// A token is a few thousand bytes.
 const MAX_OUTPUT: u64 = 1 << 18;

@@ -1,11 +1,12 @@
 //! Entries and items that come, laid out as their neighbours are.
 
+use diagnostic::Result;
 use yamltree::{Entry, Kind, Node, Style};
 
 use super::Edits;
 use crate::anchors::own;
 use crate::content::{self, Content, Layout};
-use crate::error::{Result, refused};
+use crate::error::refused;
 use crate::layout::{column, line_break, line_end, list_indent, own_line};
 use crate::proof::place;
 

@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
+use diagnostic::Result;
 use yamltree::{Entry, Kind, Node, Style};
 
 use super::{Edits, check_editable};
 use crate::content::Content;
-use crate::error::Result;
 
 impl<'f> Edits<'f> {
     /// Makes the first document have this content. A mapping stays one.

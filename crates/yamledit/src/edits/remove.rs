@@ -1,9 +1,10 @@
 //! Entries that go, with their lines.
 
+use diagnostic::Result;
 use yamltree::{Entry, Kind, Node, Style};
 
 use super::Edits;
-use crate::error::{Result, refused};
+use crate::error::refused;
 use crate::layout::{break_at, line_end, line_start, own_line};
 use crate::proof::place;
 

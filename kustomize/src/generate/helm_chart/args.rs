@@ -1,11 +1,11 @@
 //! The arguments of one chart.
 
+use diagnostic::{Error, Result};
 use yamltree::{Node, Span};
 
 use super::through_json;
 use crate::context::Context;
 use crate::decode::{Located, Object};
-use crate::error::{Error, Result};
 use crate::warning::{Code, Warning};
 
 const DEFAULT_HOME: &str = "charts";

@@ -3,11 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use diagnostic::{Error, Result};
 use yamltree::{Entry, Node, Span};
 
 use super::Merge;
 use crate::decode::wrong_type;
-use crate::error::{Error, Result};
 use crate::resource::is_null;
 use crate::schema::Type;
 use crate::warning::Code;

@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
+use diagnostic::Result;
 use yamltree::Node;
 
 use super::directive::{self, Strategy};
 use super::plan::{Place, Plan, Slot};
 use super::{Fate, Merge};
-use crate::error::Result;
 use crate::resource::is_null;
 use crate::schema::{MergeKeys, Type};
 use crate::warning::Code;

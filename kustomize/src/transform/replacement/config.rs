@@ -4,13 +4,13 @@
 //! It refuses what Go's decoder refuses, entries without a source or a target, patterns that are no patterns, and paths
 //! with too many parts.
 
+use diagnostic::{Error, Result};
 use yamltree::{Node, Span};
 
 use super::path::FieldPath;
 use super::select::SourceId;
 use crate::context::Context;
 use crate::decode::{Located, Object, Reading, wrong_type};
-use crate::error::{Error, Result};
 use crate::selector::Selector;
 use crate::target::Target;
 use crate::warning::{Code, Warning};

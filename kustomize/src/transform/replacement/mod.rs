@@ -12,6 +12,7 @@ mod structured;
 mod tests;
 mod value;
 
+use diagnostic::{Error, Result};
 use yamltree::Node;
 
 use self::config::{Replacement, Source, SourceField, TargetSelector};
@@ -22,7 +23,6 @@ use super::{Builtin, Transformer};
 use crate::context::Context;
 use crate::decode::{Object, Reading, closest};
 use crate::dotted;
-use crate::error::{Error, Result};
 use crate::resmap::ResMap;
 use crate::resource::Resource;
 use crate::target::Target;

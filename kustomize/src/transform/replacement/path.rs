@@ -6,13 +6,13 @@
 
 use std::borrow::Cow;
 
+use diagnostic::{Error, ErrorKind, Result};
 use goregex::Regex;
 use yamltree::{EmitOptions, Entry, Node, Span, Tag, to_kyaml};
 
 use super::structured;
 use crate::decode::{Located, described};
 use crate::dotted;
-use crate::error::{Error, ErrorKind, Result};
 use crate::resource::is_null;
 
 /// No resource is nested deeper, and each part costs stack.

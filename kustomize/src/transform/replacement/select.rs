@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use compact_str::CompactString;
+use diagnostic::Result;
 
 use super::config::TargetSelector;
 use crate::decode::Object;
-use crate::error::Result;
 use crate::resid::Gvk;
 use crate::resmap::ResMap;
 use crate::resource::Resource;

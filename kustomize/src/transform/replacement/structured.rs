@@ -1,6 +1,7 @@
 //! A field inside a text that is YAML or JSON itself: the text is read, changed and written back as Kustomize does,
 //! YAML as kyaml prints it and JSON with sorted keys, indented when the old text was.
 
+use diagnostic::{Error, Result};
 use yamltree::{
     Dialect, Document, EmitOptions, JsonOptions, Node, ParseOptions, parse_first, to_json, to_kyaml,
 };
@@ -8,7 +9,6 @@ use yamltree::{
 use super::comments::{self, OLD_TEXT};
 use super::path::{FieldPath, Part, Walk};
 use crate::dotted;
-use crate::error::{Error, Result};
 use crate::resource::is_null;
 
 /// Follows a path that leads through one text; returns how many fields were changed, none where there is no such text

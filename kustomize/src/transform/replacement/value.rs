@@ -1,12 +1,12 @@
 //! The value of a replacement, and how it is put into a field.
 
+use diagnostic::{Error, ErrorKind, Result};
 use yamltree::{Dialect, Kind, MAX_DEPTH, Node, Resolved, Tag};
 
 use super::comments::OLD_TEXT;
 use super::config::FieldOptions;
 use super::path::{FieldPath, Shape};
 use crate::decode::Located;
-use crate::error::{Error, ErrorKind, Result};
 use crate::resource::is_null;
 
 /// Maximum size that the replacements of one kustomization write: copied values can double each time.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use argocd::Repositories;
 use argocd::application::{Application, Rendered};
 use argocd::generate_paths::{ANNOTATION, SourceFolders};
+use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Files, ReadSet};
 
 use crate::argocd::Member;
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::Reporter;
 
 /// A fault names no more files than these.

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use argocd::application::Rendered;
 use argocd::sync::{Options, Plan};
+use diagnostic::Result;
 
 use super::Format;
 use crate::argocd::Member;
-use crate::error::Result;
 use crate::report::Reporter;
 
 /// The plans of Applications, as a table for each or as one list.

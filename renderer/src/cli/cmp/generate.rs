@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use cmp_server::{Announcement, Failure};
+use diagnostic::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
 use crate::cli::flags::BuildFlags;
 use crate::cmp::{Confined, Session, root};
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::render::{Event, side_by_side};
 use crate::report::Reporter;

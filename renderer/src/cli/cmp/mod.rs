@@ -6,9 +6,9 @@ mod server;
 mod size;
 
 use clap::Subcommand;
+use diagnostic::Result;
 
 use self::generate::Question;
-use crate::error::Result;
 use crate::report::Reporter;
 
 #[derive(Subcommand, Debug)]

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use clap::Args;
 use cmp_server::{Limits, Options, Server, probe};
+use diagnostic::{Error, ErrorKind, Result};
 
 use super::log::{self, LogFormat};
 use super::size;
 use crate::cli::flags::BuildFlags;
 use crate::cmp::Plugin;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use diagnostic::Result;
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
 use super::flags::{GlobalFlags, go_switch};
@@ -10,7 +11,6 @@ use super::source::{AccessFlags, HomeFlags, refuse_verification};
 use super::table::table;
 use super::talk;
 use crate::dependencies::{self, Manager, Say, Status};
-use crate::error::Result;
 use crate::output;
 
 const BUILD_EXAMPLES: &str = "\

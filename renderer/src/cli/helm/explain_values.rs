@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::HelmVersion;
 use helm_lite::values::{Change, Explanation};
 use yamltree::push_json_string;
@@ -10,7 +11,6 @@ use yamltree::push_json_string;
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use super::values::ValueFlags;
 use crate::chart;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::lint::Severity;
 use helm_lite::{HelmVersion, KubeVersion};
 
 use super::values::ValueFlags;
 use crate::chart;
 use crate::chart::lint::{Linting, is_archive};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

@@ -16,8 +16,8 @@ pub(super) mod values;
 mod version;
 
 use clap::Subcommand;
+use diagnostic::Result;
 
-use crate::error::Result;
 use crate::report::Reporter;
 
 #[derive(Subcommand, Debug)]

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::{Chart, HelmVersion, archive};
 
 use super::flags::GlobalFlags;
 use super::source::{AccessFlags, HomeFlags, SourceFlags, refuse_verification};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::remote::charts::Pulled;
 use crate::report::Reporter;

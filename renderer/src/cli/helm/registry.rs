@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::{Credential, Secret};
 
 use super::flags::{GlobalFlags, go_switch};
 use super::source::{HomeFlags, password_on_stdin, secret};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::remote::charts::{Access, Tls};
 use crate::report::Reporter;

@@ -4,14 +4,13 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use diagnostic::redact;
+use diagnostic::{Error, ErrorKind, Result, redact};
 use yamltree::{Entry, JsonOptions, Node, to_json, to_sigs_yaml};
 
 use super::flags::{GlobalFlags, go_switch};
 use super::source::{AccessFlags, HomeFlags, duration, password_on_stdin};
 use super::table::table;
 use super::talk;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::remote::charts::OCI;
 use crate::remote::charts::repositories::{self, Repositories, Repository};

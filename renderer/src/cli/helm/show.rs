@@ -1,12 +1,12 @@
 //! `renderer helm show`: what a chart says of itself.
 
 use clap::{Args, Subcommand};
+use diagnostic::Result;
 use helm_lite::HelmVersion;
 use helm_lite::show::{self, Part};
 
 use super::flags::{self, GlobalFlags};
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
-use crate::error::Result;
 use crate::output;
 use crate::report::Reporter;
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::Secret;
 
 use crate::charts::ChartLocation;
 use crate::config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::homes::Homes;
 use crate::progress;
 use crate::remote::charts::{

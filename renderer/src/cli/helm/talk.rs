@@ -5,7 +5,8 @@
 
 use std::io::{self, IsTerminal};
 
-use crate::error::Result;
+use diagnostic::Result;
+
 use crate::output;
 
 /// Does work that says things, line by line.

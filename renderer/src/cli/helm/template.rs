@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::HelmVersion;
 use helm_lite::manifest::{self, Rendered};
 use kustomize::Function;
@@ -21,7 +22,6 @@ use crate::chart::{self, DEFAULT_NAME, Release};
 use crate::charts::ChartLocation;
 use crate::cluster;
 use crate::dependencies::Manager;
-use crate::error::{Error, ErrorKind, Result};
 use crate::functions::Programs;
 use crate::output;
 use crate::report::Reporter;

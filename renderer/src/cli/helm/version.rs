@@ -1,9 +1,9 @@
 //! `renderer helm version`: the Helm that charts are rendered as, in the form that tools parse.
 
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 use gotemplate::{Functions, MissingKey, Options, TemplateSet, Value};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 
 pub(super) const EXAMPLES: &str = "\

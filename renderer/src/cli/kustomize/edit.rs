@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use clap::{Args, Subcommand};
+use diagnostic::{Error, ErrorKind, Result};
 use kustomize_edit::{FILE_NAMES, Kustomization, Sources};
 use yamltree::Source;
 
 use super::paths;
 use crate::cli::helm::flags::go_switch;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 use crate::report::Reporter;
 

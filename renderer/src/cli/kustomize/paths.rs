@@ -6,9 +6,8 @@
 use std::fs;
 use std::path::Path;
 
+use diagnostic::{Error, ErrorKind, Result};
 use glob::path_match;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The paths that a pattern names.
 ///

@@ -1,10 +1,10 @@
 //! `renderer kustomize version`: the Kustomize that is built as, in the forms that tools parse.
 
 use clap::Args;
+use diagnostic::{Error, ErrorKind, Result};
 
 use crate::cli::helm::flags::go_switch;
 use crate::cli::version::KUSTOMIZE;
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 
 pub(super) const EXAMPLES: &str = "\

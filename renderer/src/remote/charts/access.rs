@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gitremote::web::{client_builder, explain};
 use oci_registry::{ClientCertificate, Secret};
 use reqwest::blocking::Client;
@@ -11,7 +12,6 @@ use reqwest::redirect::Policy;
 use reqwest::{Certificate, Identity, Url};
 
 use super::super::{AGENT, web};
-use crate::error::{Error, ErrorKind, Result};
 
 /// Certificates and keys are a few kilobytes; bundles of authorities some hundred.
 const MAX_PEM: u64 = 8 << 20;

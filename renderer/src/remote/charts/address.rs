@@ -1,8 +1,7 @@
 //! Addresses of repositories and of the charts in them.
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::Url;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// The start of an address in a registry.
 pub(crate) const OCI: &str = "oci://";

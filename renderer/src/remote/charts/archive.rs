@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use diagnostic::redact;
+use diagnostic::{Error, ErrorKind, Result, redact};
 use helm_lite::archive::MAX_CHART_SIZE;
 use helm_lite::repository::IndexedChart;
 use oci_registry::Digest;
@@ -15,7 +15,6 @@ use super::access::Access;
 use super::http::Request;
 use super::store::{Link, Store};
 use super::{ChartRequest, ChartSources, OCI, Pulled, address, offline};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The `Accept` header.
 const ACCEPT: &str = "application/gzip,application/octet-stream";

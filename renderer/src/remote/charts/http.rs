@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use diagnostic::redact;
+use diagnostic::{Error, ErrorKind, Result, redact};
 use gitremote::web::explain;
 use reqwest::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use reqwest::{StatusCode, Url};
@@ -13,7 +13,6 @@ use reqwest::{StatusCode, Url};
 use super::super::slots::Slots;
 use super::super::web::{self, Answer};
 use super::access::{Access, Tls};
-use crate::error::{Error, ErrorKind, Result};
 
 /// As long as Helm waits.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use diagnostic::redact;
+use diagnostic::{Error, ErrorKind, Result, redact};
 use helm_lite::repository::Index;
 use oci_registry::Digest;
 use reqwest::Url;
@@ -22,7 +22,6 @@ use super::address;
 use super::http::Request;
 use super::store::Store;
 use super::{ChartSources, offline};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The largest public indexes have thirty megabytes.
 const MAX_INDEX: u64 = yamltree::MAX_TEXT_LEN as u64;

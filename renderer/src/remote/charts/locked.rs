@@ -4,14 +4,13 @@
 
 use std::sync::Arc;
 
-use diagnostic::redact;
+use diagnostic::{Error, ErrorKind, Result, redact};
 use gotemplate::semver::Constraints;
 use helm_lite::repository::Index;
 
 use super::access::Access;
 use super::repositories::Repository;
 use super::{ChartSources, Pulled, address};
-use crate::error::{Error, ErrorKind, Result};
 
 /// A chart that a chart depends on.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use gotemplate::semver::Version;
 use helm_lite::archive;
 use helm_lite::repository::newest_matching;
@@ -18,7 +19,6 @@ use oci_registry::{
 use super::access::{Access, Account, pem};
 use super::store::{Link, Store};
 use super::{ChartRequest, ChartSources, Pulled, offline};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The configuration of a chart.
 const CONFIG: &str = "application/vnd.cncf.helm.config.v1+json";

@@ -4,12 +4,11 @@ use std::fs;
 use std::io;
 use std::thread::{self, ScopedJoinHandle};
 
-use diagnostic::redact;
+use diagnostic::{Error, Result, redact};
 
 use super::ChartSources;
 use super::index::{charts_file, file};
 use super::repositories::Repository;
-use crate::error::{Error, Result};
 use crate::output;
 
 /// As many repositories are asked side by side.

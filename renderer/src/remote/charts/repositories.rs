@@ -9,6 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use diagnostic::{Error, ErrorKind, Result};
 use oci_registry::Secret;
 use tempfile::NamedTempFile;
 use yamltree::{
@@ -16,7 +17,6 @@ use yamltree::{
 };
 
 use super::access::{Access, Account, Tls};
-use crate::error::{Error, ErrorKind, Result};
 use crate::output;
 
 /// A list of repositories that a person keeps is not larger.

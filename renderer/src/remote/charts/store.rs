@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::archive;
 use helm_lite::repository::Index;
 use oci_registry::Digest;
 
 use super::super::cache::{Cache, create_folders, hash, publish};
 use super::super::failure::cache_failure;
-use crate::error::{Error, ErrorKind, Result};
 
 /// Time to wait for a lock; if two processes fetch the same content at once, one fetches in vain.
 const PATIENCE: Duration = Duration::from_secs(150);

@@ -1,11 +1,12 @@
 //! `clusterDecisionResource`: what objects in Argo CD's own cluster decide, which nothing here can know.
 
+use diagnostic::{Error, Result};
+
 use super::{Depth, REQUEUE, Run, TEMPLATE, VALUES};
 use crate::appset::params::Params;
 use crate::appset::schema::{Shape, optional, required};
 use crate::appset::selector;
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
 
 pub(super) fn shape(_: Depth) -> Option<Shape> {
     const SHAPE: Shape = Shape::Object(&[

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use diagnostic::{Error, Result};
 use gotemplate::{List, Map, Type, Value};
 
 use super::{Depth, Run, TEMPLATE, VALUES};
@@ -13,7 +14,6 @@ use crate::appset::selector::{self, Selector, ValuesOf};
 use crate::appset::slug::normalize;
 use crate::appset::tree::Tree;
 use crate::context::Cluster;
-use crate::error::{Error, Result};
 
 /// The name of the cluster that Argo CD runs in.
 pub(crate) const IN_CLUSTER: &str = "in-cluster";

@@ -2,12 +2,13 @@
 //!
 //! Refused: repositories that the context does not have, and projects that it does not.
 
+use diagnostic::{Error, Result};
+
 use super::git_tree::Repository;
 use super::{Depth, REQUEUE, Run, TEMPLATE, VALUES, git_directories, git_files};
 use crate::appset::params::Params;
 use crate::appset::schema::{Shape, optional, required};
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
 
 const ITEM: Shape = Shape::Object(&[required("path", Shape::Text), optional("exclude", Shape::Bool)]);
 

@@ -5,6 +5,7 @@
 //! one includes it and none excludes it. A pattern that is malformed is passed over with a warning, as Argo CD does
 //! without one.
 
+use diagnostic::Result;
 use glob::path_match;
 use vfs::FileKind;
 
@@ -12,7 +13,6 @@ use super::Run;
 use super::git_tree::{Found, Repository, add_path};
 use crate::appset::params::Params;
 use crate::appset::tree::Tree;
-use crate::error::Result;
 use crate::warning::Code;
 
 /// Patterns by their effect.

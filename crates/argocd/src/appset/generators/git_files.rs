@@ -17,7 +17,7 @@ use super::Run;
 use super::git_tree::{Found, Repository, add_path};
 use crate::appset::params::Params;
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
+use diagnostic::{Error, Result};
 use glob::pathspec::Pathspec;
 
 pub(super) fn generate(run: &Run<'_>, config: &Tree, repository: &Repository<'_>) -> Result<Vec<Params>> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use diagnostic::{Error, Result};
 use gotemplate::Value;
 use vfs::FileKind;
 
@@ -11,7 +12,6 @@ use crate::appset::faults;
 use crate::appset::params::Params;
 use crate::appset::slug::normalize;
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
 
 /// The files of a repository.
 pub(super) struct Repository<'r> {

@@ -1,5 +1,6 @@
 //! `list`: elements as they are written, and elements in a text of YAML (applicationset/generators/list.go).
 
+use diagnostic::{Error, Result};
 use gotemplate::Value;
 use helm_lite::yaml;
 
@@ -7,7 +8,6 @@ use super::{Depth, Run, TEMPLATE};
 use crate::appset::params::Params;
 use crate::appset::schema::{Shape, optional, required};
 use crate::appset::tree::{Kind, Tree};
-use crate::error::{Error, Result};
 
 pub(super) fn shape(_: Depth) -> Option<Shape> {
     const SHAPE: Shape = Shape::Object(&[

@@ -1,11 +1,12 @@
 //! `matrix`: every set of one generator with every set of another, which is a template over the first
 //! (applicationset/generators/matrix.go).
 
+use diagnostic::{Error, Result};
+
 use super::{Depth, Run, TEMPLATE, holding, transform_only};
 use crate::appset::params::Params;
 use crate::appset::schema::Shape;
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
 
 pub(super) fn shape(depth: Depth) -> Option<Shape> {
     const TOP: Shape = Shape::Object(&[holding(&Shape::Generator(Depth::Nested)), TEMPLATE]);

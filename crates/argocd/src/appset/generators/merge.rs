@@ -5,11 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use diagnostic::{Error, Result};
+
 use super::{Depth, Run, TEMPLATE, holding, transform_only};
 use crate::appset::params::Params;
 use crate::appset::schema::{Shape, required};
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
 
 pub(super) fn shape(depth: Depth) -> Option<Shape> {
     const TOP: Shape = Shape::Object(&[

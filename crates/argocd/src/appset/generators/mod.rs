@@ -28,10 +28,10 @@ use super::schema::{Field, Shape, optional, required};
 use super::selector::{Selector, ValuesOf};
 use super::tree::Tree;
 use super::{Places, World, faults};
-use crate::error::{Error, Result};
 use crate::warning::{Code, Warning};
 
 pub(crate) use clusters::{IN_CLUSTER, IN_CLUSTER_SERVER};
+use diagnostic::{Error, Result};
 
 /// A set has as many parameters as the largest fleets have Applications, many times over.
 const MOST_SETS: usize = 200_000;

@@ -1,6 +1,7 @@
 //! `plugin`: a set for each object that the context's fixtures have a plugin answer
 //! (applicationset/generators/plugin.go).
 
+use diagnostic::{Error, Result};
 use gotemplate::Value;
 use yamltree::Span;
 
@@ -9,7 +10,6 @@ use crate::appset::faults;
 use crate::appset::params::Params;
 use crate::appset::schema::{Shape, optional, required};
 use crate::appset::tree::Tree;
-use crate::error::{Error, Result};
 
 const CONFIG_MAP: Shape = Shape::Object(&[required("name", Shape::Text)]);
 const INPUT: Shape = Shape::Object(&[optional("parameters", Shape::Map(&Shape::Any))]);

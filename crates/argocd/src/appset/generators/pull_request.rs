@@ -3,6 +3,7 @@
 //!
 //! The fixtures are what the provider answers, so that the generator's own filters come after them.
 
+use diagnostic::Result;
 use gotemplate::Value;
 
 use super::scm_provider::short;
@@ -13,7 +14,6 @@ use crate::appset::slug::{BRANCH_SLUG, slug};
 use crate::appset::tree::Tree;
 use crate::appset::{faults, filters};
 use crate::context::PullRequest;
-use crate::error::Result;
 
 const FILTER: Shape = Shape::Object(&[
     pointer("branchMatch", Shape::Text),

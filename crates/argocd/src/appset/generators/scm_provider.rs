@@ -4,6 +4,7 @@
 //! The fixtures are what the provider answers, so that the generator's own filters come after them. Which paths a branch
 //! has is known where the context has its repository; else what the filters say of paths is taken to hold, with a warning.
 
+use diagnostic::Result;
 use goregex::Regex;
 use gotemplate::{IntKind, Value};
 
@@ -14,7 +15,6 @@ use crate::appset::slug::normalize;
 use crate::appset::tree::Tree;
 use crate::appset::{faults, filters};
 use crate::context::ScmRepository;
-use crate::error::Result;
 use crate::warning::Code;
 
 const FILTER: Shape = Shape::Object(&[

@@ -2,6 +2,7 @@
 //! from variables, a role of its service account (IRSA), an agent (EKS Pod Identity, ECS), and the role of its
 //! machine.
 
+use diagnostic::{Error, Result};
 use serde::Deserialize;
 
 use super::partition::suffix_of;
@@ -9,7 +10,6 @@ use crate::credentials::cloud::ask::{Ask, Session};
 use crate::credentials::cloud::surroundings::Surroundings;
 use crate::credentials::memo::{Given, Memo};
 use crate::credentials::{missing, moment};
-use crate::error::{Error, Result};
 use crate::secret::Secret;
 
 /// The agent of ECS.

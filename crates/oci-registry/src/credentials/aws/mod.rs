@@ -8,6 +8,7 @@ mod signature;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use diagnostic::Result;
 use serde::Deserialize;
 
 use self::identity::{Identity, Keys};
@@ -18,7 +19,6 @@ use super::cloud::issuer::{Issuer, is_refusal};
 use super::cloud::surroundings::Surroundings;
 use super::memo::Given;
 use super::{Credential, missing, moment};
-use crate::error::Result;
 
 const ECR: &str = "the registry service of AWS";
 

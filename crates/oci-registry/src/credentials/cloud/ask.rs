@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
+use diagnostic::{Error, ErrorKind, Result};
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::surroundings::Surroundings;
-use crate::error::{Error, ErrorKind, Result};
 use crate::retry::{Failure, is_passing, retry_after, with_retries};
 use crate::settings::{Options, Retry};
 use crate::web::{self, Body, FORM, Request, Webs, authority};

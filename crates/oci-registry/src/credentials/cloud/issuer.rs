@@ -1,8 +1,9 @@
 //! The trait of clouds.
 
+use diagnostic::{Error, ErrorKind, Result};
+
 use crate::credentials::Credential;
 use crate::credentials::memo::Given;
-use crate::error::{Error, ErrorKind, Result};
 
 /// A cloud that issues credentials for its registries.
 pub(in crate::credentials) trait Issuer: Send + Sync {

@@ -13,12 +13,13 @@ pub(super) mod surroundings;
 
 use std::fmt;
 
+use diagnostic::Result;
+
 pub use self::surroundings::Surroundings;
 
 use self::issuer::Issuer;
 use super::memo::Memo;
 use super::{Credential, CredentialSource, aws, azure, gcp, missing};
-use crate::error::Result;
 
 /// A cloud with registries of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

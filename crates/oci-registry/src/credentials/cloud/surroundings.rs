@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use diagnostic::Result;
+
 use crate::credentials::{missing, read};
-use crate::error::Result;
 use crate::secret::Secret;
 
 type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use clap::{Args, Subcommand};
+use diagnostic::{Error, ErrorKind, Result};
 use kustomize_edit::{AddLabels, Generator, List, parse_annotations, parse_labels};
 
 use super::set::Options;
 use super::{PatchFlags, SourceFlags, edit, find, named, usage};
 use crate::cli::helm::flags::go_switch;
 use crate::cli::kustomize::paths;
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::Reporter;
 
 const LABEL_EXAMPLES: &str = "\

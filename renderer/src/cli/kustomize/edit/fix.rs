@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::Args;
+use diagnostic::Result;
 
 use super::{edit, usage};
 use crate::cli::helm::flags::go_switch;
-use crate::error::Result;
 use crate::output;
 use crate::report::Reporter;
 

@@ -1,13 +1,13 @@
 //! `renderer kustomize edit remove`.
 
 use clap::{Args, Subcommand};
+use diagnostic::{Error, ErrorKind, Result};
 use glob::path_match;
 use kustomize_edit::{Generator, List};
 
 use super::set::Options;
 use super::{PatchFlags, edit, usage};
 use crate::cli::helm::flags::go_switch;
-use crate::error::{Error, ErrorKind, Result};
 use crate::report::Reporter;
 
 const RESOURCE_EXAMPLES: &str = "\

@@ -1,11 +1,11 @@
 //! `renderer kustomize edit set`.
 
 use clap::{Args, Subcommand};
+use diagnostic::Result;
 use kustomize_edit::{Generator, Sources, parse_annotations, parse_labels};
 
 use super::{edit, usage};
 use crate::cli::helm::flags::go_switch;
-use crate::error::Result;
 use crate::report::Reporter;
 
 const IMAGE_EXAMPLES: &str = "\

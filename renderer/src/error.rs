@@ -1,3 +1,0 @@
-//! The crate's error is [`diagnostic::Error`].
-
-pub(crate) use diagnostic::{Error, ErrorKind, Result};
