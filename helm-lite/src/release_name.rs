@@ -1,7 +1,7 @@
 //! The name of a release: what it may be, and how it comes from a template.
 
 use diagnostic::{Error, Result};
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 use gotemplate::{TemplateSet, Value};
 
 use crate::funcs;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The layers, lowest first.
 const LAYERS: &[&[&str]] = &[
-    &["diagnostic", "vfs", "goregex", "gojson"],
+    &["diagnostic", "vfs", "goregex", "gojson", "gostd"],
     &["yamltree", "glob", "gotemplate", "cmp-server", "oci-registry", "gitremote"],
     &["kustomize", "helm-lite", "yamledit", "yamlserde", "kubeschema", "findings", "cosign", "testkit"],
     &["kustomize-edit"],
@@ -22,6 +22,7 @@ const ENGINES: &[&str] = &[
     "vfs",
     "goregex",
     "gojson",
+    "gostd",
     "yamltree",
     "glob",
     "gotemplate",

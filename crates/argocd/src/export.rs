@@ -7,9 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use diagnostic::{Error, Result};
+use gostd::base64;
 use yamlserde::YamlFile;
 use yamltree::{Entry, Node};
 
@@ -122,7 +121,7 @@ impl Export {
             }
             let encoded = text_at(secret, &["data", key]);
             let bytes =
-                STANDARD.decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+                base64::decode(encoded.as_bytes()).ok().and_then(|bytes| String::from_utf8(bytes).ok());
             bytes.ok_or_else(|| Error::invalid(format!("the Secret `{name}` lacks a readable `{key}`")))
         };
         let labels = map_at(secret, &["metadata", "labels"]);

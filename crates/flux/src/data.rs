@@ -6,8 +6,6 @@
 use std::collections::BTreeMap;
 
 use argocd::objects::Object;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use diagnostic::{Error, Result};
 use yamltree::{Dialect, Resolved};
 
@@ -89,7 +87,7 @@ fn plain(object: &Object) -> Result<BTreeMap<String, Vec<u8>>> {
                 }
             };
             let bytes = match (is_secret, *field) {
-                (true, "data") => decoded(text).ok_or_else(|| {
+                (true, "data") => gostd::base64::decode(text.as_bytes()).map_err(|_| {
                     Error::invalid(format!("`data.{key}` of {object} is not valid base64"))
                         .at(object.place_of(&entry.value))
                         .hint("plain text goes into `stringData`")
@@ -100,10 +98,4 @@ fn plain(object: &Object) -> Result<BTreeMap<String, Vec<u8>>> {
         }
     }
     Ok(data)
-}
-
-/// As Go decodes it, line breaks may be anywhere.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    let digits: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    STANDARD.decode(digits).ok()
 }

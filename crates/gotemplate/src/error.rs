@@ -168,7 +168,7 @@ impl fmt::Display for Place {
             write!(f, ":{column}")?;
         }
         if let Some(Executing { template, context }) = &self.executing {
-            write!(f, ": executing {} at <{context}>", crate::fmt::quoted(template.as_bytes()))?;
+            write!(f, ": executing {} at <{context}>", gostd::quoted(template.as_bytes()))?;
         }
         Ok(())
     }

@@ -10,12 +10,13 @@ mod site;
 
 use crate::context::Context;
 use crate::error::{Error, ErrorKind};
-use crate::fmt::{print_plain, quoted, sprint};
+use crate::fmt::{print_plain, sprint};
 use crate::set::Template;
 use crate::syntax::{Branch, Node, Pipeline, TemplateCall};
 use crate::value::{Type, Value};
 use crate::watch::{Event, Trace, is_exponential};
 pub(crate) use eval::zero;
+use gostd::quoted;
 use site::Site;
 
 /// Executes a template, and returns what it writes.

@@ -8,17 +8,14 @@ mod float;
 mod format;
 mod number;
 mod print;
-mod quote;
 mod scalar;
 
 use crate::error::CallError;
 use crate::value::Value;
 
 pub use float::format_float;
-pub use quote::{quoted, quoted_ascii};
 
 pub(crate) use print::{is_string, print_plain};
-pub(crate) use quote::characters;
 pub(crate) use scalar::can_backquote;
 
 use print::Printer;

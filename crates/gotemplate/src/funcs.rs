@@ -4,7 +4,6 @@
 //! environment in Sprig, `env` and `expandenv`; as in Helm, they are not there.
 
 mod args;
-mod base_n;
 mod big;
 mod convert;
 mod copy;
@@ -35,8 +34,6 @@ mod values;
 mod words;
 
 use crate::function::Function;
-
-pub use encoding::base64_encode;
 
 /// Helm's functions over durations, which are not Sprig's.
 pub use durations::FUNCS as DURATIONS;

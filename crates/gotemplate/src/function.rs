@@ -2,13 +2,18 @@
 //!
 //! A family of functions is one file with a `pub const FUNCS: &[Function]`, one line per function:
 //!
-//! ```ignore
+//! ```
+//! use gotemplate::{CallError, Context, Function, Type, Value};
+//!
 //! pub const FUNCS: &[Function] = &[
-//!     Function::new("upper", &[Type::String], upper),
-//!     Function::variadic("list", &[Type::Any], list),
+//!     Function::new("double", &[Type::String], double),
+//!     Function::variadic("list", &[Type::Any], |_, args| Ok(Value::list(args.to_vec()))),
 //! ];
 //!
-//! fn upper(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> { .. }
+//! fn double(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+//!     let text = args[0].as_str().map(|text| text.as_bytes().repeat(2)).unwrap_or_default();
+//!     Ok(text.into())
+//! }
 //! ```
 //!
 //! Before a function is called its arguments have been checked against the types it names, with

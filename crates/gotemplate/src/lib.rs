@@ -22,7 +22,6 @@ mod stack;
 mod strconv;
 mod syntax;
 pub mod time;
-pub mod unicode;
 mod value;
 mod watch;
 

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use gostd::quoted;
+
 use crate::context::{Context, Options, Usage};
 use crate::error::{Error, ErrorKind};
 use crate::exec;
-use crate::fmt::quoted;
 use crate::functions::Functions;
 use crate::syntax::{File, Source, Tree, parse};
 use crate::value::{Str, Value};

@@ -26,7 +26,7 @@ fn tpl(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     context.render_text("gotpl", &text, args[1].clone()).map(Value::from).map_err(|error| {
         let parsing = error.kind() == ErrorKind::Parse && error.function_error().is_none();
         let what = if parsing { "cannot parse template" } else { "error during tpl function execution for" };
-        CallError::template(format!("{what} {}: ", gotemplate::fmt::quoted(&text)), error)
+        CallError::template(format!("{what} {}: ", gostd::quoted(&text)), error)
     })
 }
 

@@ -188,7 +188,7 @@ impl<'s> Checker<'s> {
                 let is_whole = text.parse::<f64>().is_ok_and(|value| value.abs() <= f64::from(i32::MAX));
                 (!is_whole).then(|| "the number is too large for 32 bits".to_owned())
             }
-            (_, Some(Format::Base64)) if is_text && !is_base64(text) => {
+            (_, Some(Format::Base64)) if is_text && gostd::base64::decode(text.as_bytes()).is_err() => {
                 Some("the string is not valid base64".to_owned())
             }
             (_, Some(Format::DateTime)) if is_text && !is_date_time(text) => {
@@ -405,22 +405,6 @@ fn push_name(path: &mut String, name: &str) {
         path.pop();
     }
     let _ = write!(path, "[{name:?}]");
-}
-
-/// As Go decodes it: breaks of lines do not count.
-fn is_base64(text: &str) -> bool {
-    let mut count = 0_usize;
-    let mut padding = 0_usize;
-    for byte in text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')) {
-        count += 1;
-        match byte {
-            b'=' => padding += 1,
-            _ if padding > 0 => return false,
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => {}
-            _ => return false,
-        }
-    }
-    count.is_multiple_of(4) && padding <= 2
 }
 
 /// RFC 3339, roughly: the days of months are not counted.

@@ -6,8 +6,6 @@
 
 use std::collections::HashMap;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use yamltree::{Kind, Node, Tag};
@@ -103,7 +101,7 @@ impl<'k> Masks<'k> {
             // The API server takes a null for an empty value.
             Kind::Scalar(_) if node.tag == Tag::Null => Vec::new(),
             Kind::Scalar(text) if is_base64 => {
-                STANDARD.decode(text.as_bytes()).unwrap_or_else(|_| text.as_bytes().to_vec())
+                gostd::base64::decode(text.as_bytes()).unwrap_or_else(|_| text.as_bytes().to_vec())
             }
             Kind::Scalar(text) => text.as_bytes().to_vec(),
             _ => crate::json_text::text_of(node).into_bytes(),

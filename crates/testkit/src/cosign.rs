@@ -1,11 +1,11 @@
 //! Signs images as `cosign sign --key` does, in both of its forms, with a key of its own.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::fmt;
 
 use rcgen::{KeyPair, SigningKey as _};
 use serde_json::{Value, json};
-
-use crate::server::base64;
 
 /// Media type of a simple signing layer.
 pub const SIMPLE_SIGNING: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
@@ -93,7 +93,7 @@ impl CosignKey {
             "mediaType": BUNDLE,
             "verificationMaterial": {"publicKey": {"hint": "mine"}, "tlogEntries": []},
             "dsseEnvelope": {
-                "payload": base64(statement.as_bytes()),
+                "payload": STANDARD.encode(statement.as_bytes()),
                 "payloadType": STATEMENT,
                 "signatures": [{"sig": self.sign(signed.as_bytes())}],
             },
@@ -102,7 +102,7 @@ impl CosignKey {
     }
 
     fn sign(&self, message: &[u8]) -> String {
-        base64(&self.0.sign(message).expect("it can sign"))
+        STANDARD.encode(&self.0.sign(message).expect("it can sign"))
     }
 }
 

@@ -1,6 +1,8 @@
 //! A real registry on loopback: Debian's `docker-registry`, with an account, TLS and certificates where a test wants
 //! them. What it holds is pushed by hand.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::fs;
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +17,6 @@ use serde_json::{Value, json};
 use crate::Folder;
 use crate::certificate::Authority;
 use crate::cosign::{self, SimpleSigning};
-use crate::server::base64;
 
 /// Path of Debian's program.
 const PROGRAM: &str = "/usr/bin/docker-registry";
@@ -173,7 +174,7 @@ impl DockerRegistry {
     #[must_use]
     pub fn docker_config(&self) -> String {
         let (user, password) = Self::ACCOUNT;
-        let auth = base64(format!("{user}:{password}").as_bytes());
+        let auth = STANDARD.encode(format!("{user}:{password}").as_bytes());
         json!({"auths": {self.host(): {"auth": auth}}}).to_string()
     }
 

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::certificate::Authority;
@@ -257,7 +259,7 @@ impl State {
 
     fn admits(&self, request: &Request) -> bool {
         let Some((user, password)) = self.habits.account else { return true };
-        let wanted = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
+        let wanted = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
         let token = format!("Bearer {password}");
         request.header("authorization").is_some_and(|shown| shown == wanted || shown == token)
     }
@@ -322,18 +324,4 @@ fn response(status: &str, headers: &[&str], body: &[u8]) -> Vec<u8> {
     let mut response = response.into_bytes();
     response.extend_from_slice(body);
     response
-}
-
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits =
-            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
-            text.push(if place <= chunk.len() { char::from(digit) } else { '=' });
-        }
-    }
-    text
 }

@@ -159,7 +159,7 @@ impl Refusal {
                     return;
                 }
                 let (line, first_line) = (self.line(again.span), self.line(entry.key.span));
-                let key = quote(again.text().unwrap_or_default());
+                let key = gostd::quoted(again.text().unwrap_or_default().as_bytes());
                 self.name(format_args!(
                     "line {line}: mapping key {key} already defined at line {first_line}"
                 ));
@@ -177,7 +177,7 @@ impl Refusal {
             if !entry.key.is_merge_key() && !seen.insert(identity) {
                 let line = self.line(entry.value.span);
                 let key = match identity {
-                    Identity::Text(text) => quote(text),
+                    Identity::Text(text) => gostd::quoted(text.as_bytes()),
                     Identity::Null => "<nil>".to_owned(),
                     Identity::Bool(value) => value.to_string(),
                     Identity::Int(value) => value.to_string(),
@@ -200,33 +200,6 @@ impl Refusal {
         let at = (span.start - self.offset) as usize;
         self.lines.partition_point(|&start| start <= at) + 1
     }
-}
-
-/// A string as Go quotes it.
-fn quote(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for char in text.chars() {
-        match char {
-            '"' | '\\' => quoted.extend(['\\', char]),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            '\x07' => quoted.push_str("\\a"),
-            '\x08' => quoted.push_str("\\b"),
-            '\x0B' => quoted.push_str("\\v"),
-            '\x0C' => quoted.push_str("\\f"),
-            '\0'..' ' | '\x7F' => {
-                let _ = write!(quoted, "\\x{:02x}", u32::from(char));
-            }
-            '\u{80}'..'\u{A0}' => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(char));
-            }
-            char => quoted.push(char),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 #[cfg(test)]
@@ -294,6 +267,11 @@ mod tests {
   line 2: mapping key \"d\" already defined at line 2
   line 2: mapping key \"c\" already defined at line 2
   line 3: mapping key \"\\t\" already defined at line 3"
+        );
+        // `strconv.Quote` escapes the two that do not print, and keeps the combining accent.
+        assert_eq!(
+            v3("\u{A0}\u{200B}e\u{301}: 1\n\u{A0}\u{200B}e\u{301}: 2\n"),
+            "yaml: unmarshal errors:\n  line 2: mapping key \"\\u00a0\\u200be\u{301}\" already defined at line 1"
         );
         let v2 = |text| document(text, Dialect::V2, DuplicateKeys::Refuse).unwrap_err();
         assert_eq!(

@@ -35,7 +35,6 @@
 
 mod alias;
 mod alias_id;
-mod base64;
 mod compose;
 mod decode;
 mod dialect;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use diagnostic::{Error, ErrorKind};
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 use gotemplate::semver::Version;
 use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, Node, ParseOptions, Resolved, to_json};
 
@@ -328,7 +328,7 @@ pub(crate) fn text(node: &Node, key: &str) -> String {
 pub(crate) fn sanitized(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .filter(|c| *c == ' ' || gotemplate::unicode::is_print(*c))
+        .filter(|c| *c == ' ' || gostd::unicode::is_print(*c))
         .collect()
 }
 

@@ -1,6 +1,7 @@
 //! Templates that call templates, and how they give up.
 
-use gotemplate::{CallError, Context, Function, Str, Type, Value, fmt};
+use gostd::quoted;
+use gotemplate::{CallError, Context, Function, Str, Type, Value};
 
 use super::Host;
 
@@ -49,11 +50,11 @@ fn tpl(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let source = text(args, 0);
     let data = args.get(1).cloned().unwrap_or_default();
     let rendered = context.render_text(TPL_NAME, &source, data).map_err(|error| {
-        let quoted = fmt::quoted(&source);
+        let source = quoted(&source);
         let prefix = if error.kind() == gotemplate::ErrorKind::Parse && error.function_error().is_none() {
-            format!("cannot parse template {quoted}: ")
+            format!("cannot parse template {source}: ")
         } else {
-            format!("error during tpl function execution for {quoted}: ")
+            format!("error during tpl function execution for {source}: ")
         };
         CallError::template(prefix, error)
     })?;

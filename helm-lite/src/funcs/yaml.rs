@@ -6,7 +6,7 @@ mod pretty;
 
 use std::borrow::Cow;
 
-use gotemplate::funcs::base64_encode;
+use gostd::base64;
 use gotemplate::{CallError, Context, Function, Map, Str, Type, Value};
 use yamltree::{
     Dialect, DuplicateKeys, Expansion, Node, ParseOptions, Scalar, SigsWriter, Sink, Span, decode,
@@ -70,7 +70,7 @@ impl<S: Sink> Walk<'_, S> {
             }
             Value::Complex(..) => Err(no_json(&format!("json: unsupported type: {}", value.type_name()))),
             Value::Str(text) => self.scalar(&Scalar::Str(json_text(text))),
-            Value::Bytes(bytes) => self.scalar(&Scalar::Str(base64_encode(bytes).into())),
+            Value::Bytes(bytes) => self.scalar(&Scalar::Str(base64::encode(bytes).into())),
             Value::List(list) if list.is_nil() => self.scalar(&Scalar::Null),
             Value::Map(map) if map.is_nil() => self.scalar(&Scalar::Null),
             Value::List(list) => {

@@ -3,7 +3,7 @@
 //! In: the file. Out: what is wrong with it, in Helm's words and order. Rules that need a file which can be read are
 //! skipped where it cannot.
 
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 use gotemplate::semver::{Constraints, Version};
 use yamltree::{Dialect, DuplicateKeys, Expansion, JsonOptions, Node, ParseOptions, Resolved, to_json};
 

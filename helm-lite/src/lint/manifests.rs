@@ -142,7 +142,7 @@ fn decoded(document: &str) -> Result<Node, String> {
 fn indented(content: &str) -> Option<String> {
     let line = content.lines().find(|line| !line.trim().is_empty())?;
     line.starts_with([' ', '\t']).then(|| {
-        let line = gotemplate::fmt::quoted(line.as_bytes());
+        let line = gostd::quoted(line.as_bytes());
         format!("document starts with an illegal indent: {line}, which may cause parsing problems")
     })
 }
@@ -150,7 +150,7 @@ fn indented(content: &str) -> Option<String> {
 fn without_selector(kind: &str, name: &str, rendered: &str) -> Option<String> {
     let has_one = rendered.contains("matchLabels") || rendered.contains("matchExpressions");
     (SELECTING.contains(&kind) && !has_one).then(|| {
-        let name = gotemplate::fmt::quoted(name.as_bytes());
+        let name = gostd::quoted(name.as_bytes());
         format!("a {kind} must contain matchLabels or matchExpressions, and {name} does not")
     })
 }

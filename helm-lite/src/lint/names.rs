@@ -18,7 +18,7 @@ pub(super) fn fault(kind: &str, name: &str) -> Option<String> {
         "role" | "clusterrole" | "rolebinding" | "clusterrolebinding" => path_segment(name),
         _ => subdomain(name),
     };
-    let quoted = gotemplate::fmt::quoted(name.as_bytes());
+    let quoted = gostd::quoted(name.as_bytes());
     let invalid: Vec<String> =
         faults.iter().map(|fault| format!("metadata.name: Invalid value: {quoted}: {fault}")).collect();
     let listed = match invalid.as_slice() {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gotemplate::funcs::base64_encode;
+use gostd::base64;
 use gotemplate::{CallError, Context, Entries, Function, Map, Object, Str, Type, Value};
 
 use crate::chart::File;
@@ -125,7 +125,7 @@ fn as_config(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallErr
 
 fn as_secrets(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let (files, _) = called(args)?;
-    Ok(files.to_yaml(|data| base64_encode(data).into(), context.options().limits.output))
+    Ok(files.to_yaml(|data| base64::encode(data).into(), context.options().limits.output))
 }
 
 fn lines(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use goregex::Regex;
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 
 use super::draft::Draft;
 use super::format::{self, Format};

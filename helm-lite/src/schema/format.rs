@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 use gotemplate::time::{Time, Zone};
 
 use super::url::{self, Url};

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 
 use super::check;
 use super::draft::{Draft, Holds, metaschema};

@@ -1,6 +1,6 @@
 //! Addresses of schemas: as much of RFC 3986, as Go's `net/url` has it, as references between schemas need.
 
-use gotemplate::fmt::quoted;
+use gostd::quoted;
 
 /// An address in its parts, without a fragment.
 #[derive(Clone, Copy, Debug, Default)]

@@ -612,7 +612,7 @@ impl<'a> Validator<'a, '_> {
     fn cycle_text(&self, scope: &Scope<'_>, first: &Scope<'_>) -> String {
         let [second, first] = [scope, first].map(|scope| self.keyword_location(scope));
         let url = self.registry.location(self.schemas.get(scope.schema).node);
-        let url = gotemplate::fmt::quoted(url.as_bytes());
+        let url = gostd::quoted(url.as_bytes());
         format!("both {second} and {first} resolve to {url} causing reference cycle")
     }
 

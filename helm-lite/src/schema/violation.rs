@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use gotemplate::fmt::{format_float, quoted};
+use gostd::quoted;
+use gotemplate::fmt::format_float;
 
 use crate::json::escape_token;
 

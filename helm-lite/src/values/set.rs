@@ -4,8 +4,9 @@
 //! Refuses what Helm's `strvals` refuses, in its words, among them Go's own where its code would have panicked.
 
 use diagnostic::{Error, ErrorKind};
+use gostd::quoted;
 use gotemplate::Value;
-use gotemplate::fmt::{quoted, sprintf};
+use gotemplate::fmt::sprintf;
 use yamltree::{SourceId, Span};
 
 use super::draft::{Draft, Fields};

@@ -1,36 +1,22 @@
 //! Base64 as Kustomize writes it into ConfigMaps and Secrets: in lines of 70 characters once it is longer than one.
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const LINE: usize = 70;
 
-/// The text for some bytes. Where there are several lines, each ends in a line feed.
+/// Encodes bytes. If the text has several lines, each ends in a line feed.
 pub(super) fn encode(bytes: &[u8]) -> String {
-    let length = bytes.len().div_ceil(3) * 4;
-    let wraps = length >= LINE;
-    let mut text = String::with_capacity(length + length / LINE + 1);
-    let mut column = 0;
-    for digit in bytes.chunks(3).flat_map(digits) {
-        if wraps && column == LINE {
-            text.push('\n');
-            column = 0;
-        }
-        text.push(char::from(digit));
-        column += 1;
+    let text = gostd::base64::encode(bytes);
+    if text.len() <= LINE {
+        return text;
     }
-    if wraps {
-        text.push('\n');
+    let mut lines = String::with_capacity(text.len() + text.len() / LINE + 1);
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let (line, after) = rest.split_at(rest.len().min(LINE));
+        lines.push_str(line);
+        lines.push('\n');
+        rest = after;
     }
-    text
-}
-
-/// The four digits for one to three bytes.
-fn digits(chunk: &[u8]) -> [u8; 4] {
-    let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-    let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-    let digit = |at: usize| {
-        if at > chunk.len() { b'=' } else { ALPHABET[(bits >> (18 - 6 * at)) as usize & 63] }
-    };
-    [digit(0), digit(1), digit(2), digit(3)]
+    lines
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ mod quantity;
 
 use std::collections::BTreeMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use gostd::base64;
 use serde::Deserialize;
 use yamlserde::YamlFile;
 use yamltree::{Entry, Node, Tag};
@@ -103,7 +102,7 @@ fn normalize_secret(object: &mut Object) {
         let Some(data) = node.get_mut("data") else { return };
         for Entry { key, value } in texts.unwrap_or_default() {
             let encoded = match value.text().filter(|_| value.tag == Tag::Str) {
-                Some(text) => Node::string(&STANDARD.encode(text)).at(value.span),
+                Some(text) => Node::string(&base64::encode(text.as_bytes())).at(value.span),
                 // What is no text is refused by the cluster, and stays to be seen.
                 None => value,
             };
@@ -124,9 +123,8 @@ fn respelled(value: &Node) -> Option<Node> {
         return Some(Node::string("").at(value.span));
     }
     let text = value.text().filter(|_| value.tag == Tag::Str)?;
-    let text: String = text.chars().filter(|it| !matches!(it, '\n' | '\r')).collect();
-    let bytes = STANDARD.decode(&text).ok()?;
-    Some(Node::string(&STANDARD.encode(bytes)).at(value.span))
+    let bytes = base64::decode(text.as_bytes()).ok()?;
+    Some(Node::string(&base64::encode(&bytes)).at(value.span))
 }
 
 /// No rules are null, and so are those that the cluster puts together of other roles, if that is asked for.
@@ -167,6 +165,8 @@ mod tests {
             ),
             ("{kind: Secret, data: {a: null}}", r#"{"data":{"a":""},"kind":"Secret"}"#),
             ("{kind: Secret, data: {a: \"eA=\\n=\"}}", r#"{"data":{"a":"eA=="},"kind":"Secret"}"#),
+            // Bits of the last digit that belong to no byte do not count, as in Go.
+            ("{kind: Secret, data: {a: YR==}}", r#"{"data":{"a":"YQ=="},"kind":"Secret"}"#),
             ("{kind: Secret, data: {a: null, b: '?'}}", r#"{"data":{"a":null,"b":"?"},"kind":"Secret"}"#),
             ("{kind: Secret, stringData: {a: 1}}", r#"{"data":{"a":1},"kind":"Secret"}"#),
             ("{kind: Other, stringData: {a: x}}", r#"{"kind":"Other","stringData":{"a":"x"}}"#),

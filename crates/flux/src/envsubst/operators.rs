@@ -1,6 +1,6 @@
 //! The operators on a value (envsubst/funcs.go). Lengths and offsets are counted in bytes.
 
-use gotemplate::unicode::{to_lower, to_upper};
+use gostd::unicode::{to_lower, to_upper};
 
 use glob::{BadPattern, envsubst};
 

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use gostd::characters;
+use gostd::unicode::is_print;
+
 use crate::context::Context;
 use crate::error::CallError;
-use crate::fmt::{characters, sprint};
-use crate::unicode::is_print;
+use crate::fmt::sprint;
 use crate::value::{Str, Value};
 
 pub(super) fn html(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {

@@ -1,10 +1,11 @@
 //! Pipelines, commands, variables and fields: in goes a node and dot, out comes the value.
 
+use gostd::quoted;
+
 use super::site::Site;
 use super::{Executor, Operand};
 use crate::context::MissingKey;
 use crate::error::Error;
-use crate::fmt::quoted;
 use crate::syntax::{Command, Ideal, Number, Pipeline, Show, Span, Term};
 use crate::value::{Kind, List, Map, Object, Str, Type, Value};
 

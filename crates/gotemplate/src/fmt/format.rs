@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the verb: a character, U+FFFD for a byte that is none.
     fn read_verb(&mut self) -> Option<char> {
-        let verb = super::characters(self.format.get(self.position..)?).next()?;
+        let verb = gostd::characters(self.format.get(self.position..)?).next()?;
         self.position += verb.map_or(1, char::len_utf8);
         Some(verb.unwrap_or(char::REPLACEMENT_CHARACTER))
     }

@@ -83,7 +83,7 @@ pub(super) fn push_unicode(out: &mut Vec<u8>, flags: &Flags, code: u64) {
         text.splice(2..2, std::iter::repeat_n(b'0', zeros));
     }
     let character = u32::try_from(code).ok().and_then(char::from_u32);
-    if let Some(character) = character.filter(|c| flags.sharp && crate::unicode::is_print(*c)) {
+    if let Some(character) = character.filter(|c| flags.sharp && gostd::unicode::is_print(*c)) {
         text.extend(format!(" '{character}'").into_bytes());
     }
     pad(out, &Flags { zero: false, ..*flags }, &text);
@@ -95,7 +95,7 @@ pub(super) fn pad(out: &mut Vec<u8>, flags: &Flags, text: &[u8]) {
         out.extend_from_slice(text);
         return;
     };
-    let missing = width.saturating_sub(super::characters(text).count());
+    let missing = width.saturating_sub(gostd::characters(text).count());
     if flags.minus {
         out.extend_from_slice(text);
         out.resize(out.len() + missing, b' ');

@@ -1,11 +1,12 @@
 //! Numbers and strings under verbs: in goes one and the verb, out comes its text in the width and
 //! form that the flags ask for.
 
+use gostd::{characters, quoted, quoted_ascii, quoted_char};
+
 use super::float::format_float;
 use super::format::Flags;
 use super::number::{Notation, pad, push_integer, push_unicode};
 use super::print::Printer;
-use super::quote::{characters, quoted, quoted_ascii, quoted_char};
 use crate::error::CallError;
 use crate::value::Value;
 

@@ -2,10 +2,12 @@
 //!
 //! A duration is given as one, as text with units, or as a number of seconds.
 
+use gostd::quoted;
+
 use super::convert::truncated;
 use crate::context::Context;
 use crate::error::CallError;
-use crate::fmt::{format_float, quoted};
+use crate::fmt::format_float;
 use crate::function::Function;
 use crate::strconv::parse_float;
 use crate::time::Duration;

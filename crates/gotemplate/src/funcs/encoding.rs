@@ -1,10 +1,10 @@
 //! Text in other forms and back: base64, base32, JSON; and checksums of it.
 
+use gostd::{base32, base64};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
 use super::args::text;
-use super::base_n::{BASE32, BASE64};
 use crate::Context;
 use crate::error::CallError;
 use crate::function::Function;
@@ -14,9 +14,9 @@ use crate::value::{Type, Value};
 pub(super) const FUNCS: &[Function] = &[
     Function::new("adler32sum", &[Type::String], adler32sum),
     Function::new("b32dec", &[Type::String], b32dec),
-    Function::new("b32enc", &[Type::String], |_, args| Ok(BASE32.encode(text(args, 0)).into())),
+    Function::new("b32enc", &[Type::String], |_, args| Ok(base32::encode(text(args, 0)).into())),
     Function::new("b64dec", &[Type::String], b64dec),
-    Function::new("b64enc", &[Type::String], |_, args| Ok(BASE64.encode(text(args, 0)).into())),
+    Function::new("b64enc", &[Type::String], |_, args| Ok(base64::encode(text(args, 0)).into())),
     Function::new("fromJson", &[Type::String], from_json),
     Function::new("mustFromJson", &[Type::String], must_from_json),
     Function::new("mustToJson", &[Type::Any], |context, args| json(context, args, Style::COMPACT)),
@@ -32,19 +32,13 @@ pub(super) const FUNCS: &[Function] = &[
     Function::new("toRawJson", &[Type::Any], |context, args| json(context, args, Style::RAW)),
 ];
 
-/// The bytes in base64.
-#[must_use]
-pub fn base64_encode(bytes: &[u8]) -> String {
-    BASE64.encode(bytes)
-}
-
-/// Text that is no base64 becomes what there is to say of it.
+/// The result for a text that is not base64 is the error's text.
 fn b64dec(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
-    Ok(BASE64.decode(text(args, 0)).map_or_else(Value::from, Value::from))
+    Ok(base64::decode(text(args, 0)).map_or_else(|error| error.to_string().into(), Value::from))
 }
 
 fn b32dec(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
-    Ok(BASE32.decode(text(args, 0)).map_or_else(Value::from, Value::from))
+    Ok(base32::decode(text(args, 0)).map_or_else(|error| error.to_string().into(), Value::from))
 }
 
 fn json(context: &mut Context<'_>, args: &[Value], style: Style) -> Result<Value, CallError> {

@@ -1,8 +1,9 @@
 //! Random text and numbers, out of the random bytes that the host gives.
 
+use gostd::base64;
+
 use super::args::{int, text};
 use super::convert::made_length;
-use super::encoding::base64_encode;
 use super::text::runes;
 use crate::Context;
 use crate::error::CallError;
@@ -61,7 +62,7 @@ fn rand_bytes(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallEr
     context.check_length(count)?;
     let mut bytes = vec![0; count];
     context.fill_random(&mut bytes)?;
-    Ok(base64_encode(&bytes).into())
+    Ok(base64::encode(&bytes).into())
 }
 
 fn rand_int(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {

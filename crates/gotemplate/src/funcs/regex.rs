@@ -70,7 +70,7 @@ fn must_compile(args: &[Value]) -> Result<Rc<Regex>, CallError> {
         let quoted = if crate::fmt::can_backquote(pattern) {
             format!("`{}`", lossy(args, 0))
         } else {
-            crate::fmt::quoted(pattern)
+            gostd::quoted(pattern)
         };
         CallError::new(format!("regexp: Compile({quoted}): {error}"))
     })

@@ -2,6 +2,8 @@
 //!
 //! Strings are bytes. What Sprig does by byte can cut a character in two, and does here too.
 
+use gostd::quoted;
+use gostd::unicode;
 use memchr::memmem;
 
 use super::args::{int, text};
@@ -9,9 +11,8 @@ use super::convert::{to_strings, to_text};
 use super::text::{explode, map_characters, runes, split, trim_matching, wrap};
 use crate::Context;
 use crate::error::CallError;
-use crate::fmt::{print_plain, quoted};
+use crate::fmt::print_plain;
 use crate::function::Function;
-use crate::unicode;
 use crate::value::{Entries, Map, Str, Type, Value};
 
 const TEXT: Type = Type::String;

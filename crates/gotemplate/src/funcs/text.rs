@@ -1,11 +1,11 @@
 //! Working through text as Go does: characters where there are some, and U+FFFD for each byte that
 //! is not UTF-8.
 
+use gostd::characters;
 use memchr::memmem;
 
 use crate::Context;
 use crate::error::CallError;
-use crate::fmt::characters;
 
 /// The characters of `bytes`.
 pub(super) fn runes(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {

@@ -5,7 +5,7 @@
 
 use std::net::Ipv6Addr;
 
-use crate::fmt::quoted;
+use gostd::quoted;
 
 /// The parts of a URL, without escapes but for those of the query.
 #[derive(Debug, Default)]

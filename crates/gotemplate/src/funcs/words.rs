@@ -1,11 +1,12 @@
 //! Names in snake, kebab and camel case, as the Go package xstrings makes them of words.
 
+use gostd::unicode::{is_letter, is_punct, is_upper, to_lower, to_upper};
+
 use super::args::text;
 use super::text::{first_rune, runes};
 use crate::Context;
 use crate::error::CallError;
 use crate::function::Function;
-use crate::unicode::{is_letter, is_punct, is_upper, to_lower, to_upper};
 use crate::value::{Type, Value};
 
 pub(super) const FUNCS: &[Function] = &[

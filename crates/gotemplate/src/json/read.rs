@@ -4,10 +4,10 @@
 use std::fmt;
 
 use gojson::{Fault, TokenError, Tokenizer};
+use gostd::quoted;
+use gostd::unicode::is_print;
 
 use super::DEEPEST_TEXT;
-use crate::fmt::quoted;
-use crate::unicode::is_print;
 use crate::value::{Entries, List, Map, Str, Type, Value};
 
 /// A text that was read.
@@ -226,7 +226,7 @@ impl Reader<'_> {
     /// Returns what Go says of the character that is next.
     fn invalid(&self, context: &str) -> String {
         let rest = &self.text[self.tokens.position..];
-        let first = crate::fmt::characters(rest).next();
+        let first = gostd::characters(rest).next();
         let length = first.map_or(0, |character| character.map_or(1, char::len_utf8));
         let character = match rest[..length] {
             [b'\''] => r"\'".to_owned(),

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use gostd::base64;
+use gostd::characters;
+
 use crate::error::CallError;
-use crate::fmt::{characters, format_float};
-use crate::funcs::base64_encode;
+use crate::fmt::format_float;
 use crate::value::Value;
 
 /// Maximum number of lists and maps that may be within each other.
@@ -57,7 +59,7 @@ impl Writer {
             Value::Uint(_, number) => self.write(number),
             Value::Float(number) => self.float(*number)?,
             Value::Str(text) => self.string(text),
-            Value::Bytes(bytes) => self.write(format_args!("\"{}\"", base64_encode(bytes))),
+            Value::Bytes(bytes) => self.write(format_args!("\"{}\"", base64::encode(bytes))),
             Value::List(list) if list.is_nil() => self.out.push_str("null"),
             Value::Map(map) if map.is_nil() => self.out.push_str("null"),
             Value::List(list) => {

@@ -7,9 +7,9 @@ use std::cell::OnceCell;
 use std::cmp::Ordering;
 
 use goregex::Regex;
+use gostd::quoted;
 
 use super::version::{InvalidVersion, Version, compare_prereleases, take, take_identifiers, take_part};
-use crate::fmt::quoted;
 
 /// Constraints, put together by and and or.
 #[derive(Clone, Debug)]

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::fmt::quoted;
+use gostd::quoted;
+
 use crate::strconv::parse_uint;
 
 /// A version. Versions that differ in their metadata only are equal where they are compared.

@@ -1,7 +1,7 @@
 //! The lexer: in goes template text, out come tokens one at a time, or Go's words about what is none.
 
-use crate::fmt::quoted;
-use crate::unicode::{is_digit, is_letter, is_print};
+use gostd::quoted;
+use gostd::unicode::{is_digit, is_letter, is_print};
 
 const LEFT: &[u8] = b"{{";
 const RIGHT: &[u8] = b"}}";
@@ -134,7 +134,7 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         match rest.first()? {
             byte if byte.is_ascii() => Some(char::from(*byte)),
-            _ => Some(crate::fmt::characters(&rest[..rest.len().min(4)]).next()?.unwrap_or('\u{fffd}')),
+            _ => Some(gostd::characters(&rest[..rest.len().min(4)]).next()?.unwrap_or('\u{fffd}')),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Number literals: in goes what the lexer took for a number, out comes every type it can have, or
 //! Go's words about what is none.
 
+use gostd::quoted;
+
 use super::node::{Ideal, Number};
 use super::unquote::unquote_char;
-use crate::fmt::quoted;
 use crate::strconv::{parse_float, parse_int, parse_uint};
 
 /// A character literal.

@@ -14,10 +14,10 @@ use super::node::{Branch, Command, Node, Source, TemplateCall, Term, Tree};
 use super::scope::Scope;
 use super::unquote::unquote;
 use crate::error::{Error, ErrorKind};
-use crate::fmt::quoted;
 use crate::functions::Functions;
 use crate::stack::Stack;
 use crate::value::Str;
+use gostd::quoted;
 use tokens::offset;
 
 /// Maximum depth to which parentheses may be nested, as in Go.
@@ -200,7 +200,7 @@ impl Parser<'_> {
 
     fn is_blank(&self, node: &Node) -> bool {
         match node {
-            Node::Text(span) => crate::fmt::characters(self.source.slice(*span))
+            Node::Text(span) => gostd::characters(self.source.slice(*span))
                 .all(|character| character.is_ok_and(char::is_whitespace)),
             _ => false,
         }

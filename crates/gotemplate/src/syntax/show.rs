@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use gostd::quoted;
+
 use super::node::{Command, Pipeline, Source, Span, TemplateCall, Term};
-use crate::fmt::quoted;
 
 /// A part of a tree, to be displayed.
 #[derive(Clone, Copy)]

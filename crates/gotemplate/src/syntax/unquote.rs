@@ -55,7 +55,7 @@ fn unit(text: &[u8], quote: u8) -> Option<(Unit, &[u8])> {
         byte if byte == quote || byte == b'\n' => None,
         b'\\' => escape(rest, quote),
         byte if byte.is_ascii() => Some((Unit::Byte(byte), rest)),
-        _ => match crate::fmt::characters(&text[..text.len().min(4)]).next()? {
+        _ => match gostd::characters(&text[..text.len().min(4)]).next()? {
             Ok(c) => Some((Unit::Char(c), &text[c.len_utf8()..])),
             Err(byte) if quote == b'"' => Some((Unit::Byte(byte), rest)),
             Err(_) => Some((Unit::Char(char::REPLACEMENT_CHARACTER), rest)),

@@ -5,9 +5,8 @@
 //! rendering and so is in no file. What looks like a password, a token or a private key is a warning, anything else a
 //! note. Values are in no message.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use findings::{Rule, Severity};
+use gostd::base64;
 use yamltree::{Entry, Node};
 
 use super::Check;
@@ -158,7 +157,7 @@ fn decoded(text: &str) -> Option<String> {
         return None;
     }
     let text: String = text.chars().filter(|it| !it.is_ascii_whitespace()).collect();
-    let bytes = STANDARD.decode(text).ok()?;
+    let bytes = base64::decode(text.as_bytes()).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

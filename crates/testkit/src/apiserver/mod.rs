@@ -54,6 +54,8 @@ mod view;
 mod watch;
 mod write;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -69,7 +71,6 @@ use self::cluster::Cluster;
 use self::http::Listening;
 use self::shared::{Request, Shared};
 use crate::certificate::Authority;
-use crate::server::base64;
 
 pub use self::access::Rule;
 pub use self::resource::{CustomResource, applications, git_repositories};
@@ -182,7 +183,7 @@ impl ApiServer {
     pub fn kubeconfig(&self, token: &str) -> String {
         let mut cluster = json!({"server": self.url()});
         if self.tls.is_some() {
-            cluster["certificate-authority-data"] = base64(self.certificate().as_bytes()).into();
+            cluster["certificate-authority-data"] = STANDARD.encode(self.certificate().as_bytes()).into();
         }
         let user = if token.is_empty() { json!({}) } else { json!({"token": token}) };
         // JSON is YAML.

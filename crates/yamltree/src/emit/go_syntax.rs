@@ -61,33 +61,10 @@ fn push_scalar(out: &mut String, node: &Node, text: &str, dialect: Dialect) {
             Ok(())
         }
         _ => {
-            push_quoted(out, text);
+            out.push_str(&gostd::quoted(text.as_bytes()));
             Ok(())
         }
     };
-}
-
-/// `strconv.Quote`
-pub(super) fn push_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for char in text.chars() {
-        let code = u32::from(char);
-        let _ = match char {
-            '"' | '\\' => write!(out, "\\{char}"),
-            '\u{07}' => out.write_str("\\a"),
-            '\u{08}' => out.write_str("\\b"),
-            '\t' => out.write_str("\\t"),
-            '\n' => out.write_str("\\n"),
-            '\u{0B}' => out.write_str("\\v"),
-            '\u{0C}' => out.write_str("\\f"),
-            '\r' => out.write_str("\\r"),
-            '\0'..='\u{1F}' | '\u{7F}' => write!(out, "\\x{code:02x}"),
-            _ if char.escape_debug().len() == 1 => out.write_char(char),
-            _ if code > 0xFFFF => write!(out, "\\U{code:08x}"),
-            _ => write!(out, "\\u{code:04x}"),
-        };
-    }
-    out.push('"');
 }
 
 #[cfg(test)]
@@ -96,9 +73,9 @@ mod tests {
 
     #[test]
     fn values_are_printed_with_their_go_types() {
-        let list = Node::sequence(vec![Node::plain("1"), Node::plain("~"), Node::plain("a\"\n\u{A0}é")]);
+        let list = Node::sequence(vec![Node::plain("1"), Node::plain("~"), Node::plain("a\"\n\u{A0}\u{200B}e\u{301}")]);
         let map = Node::mapping(vec![Entry::new("b", list), Entry::new("a", Node::plain("1e6"))]);
-        let inner = "\"a\":1e+06, \"b\":[]interface {}{1, interface {}(nil), \"a\\\"\\n\\u00a0é\"}";
+        let inner = "\"a\":1e+06, \"b\":[]interface {}{1, interface {}(nil), \"a\\\"\\n\\u00a0\\u200be\u{301}\"}";
         assert_eq!(go_syntax(&map, Dialect::V2), format!("map[interface {{}}]interface {{}}{{{inner}}}"));
         assert_eq!(go_syntax(&map, Dialect::V3), format!("map[string]interface {{}}{{{inner}}}"));
         assert_eq!(go_syntax(&Node::null(), Dialect::V3), "<nil>");

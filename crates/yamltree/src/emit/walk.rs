@@ -9,10 +9,9 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::go_syntax::{go_syntax, push_quoted};
+use super::go_syntax::go_syntax;
 use super::order::{compare_keys, sort_by_key_order};
 use super::reread::reread;
-use crate::base64;
 use crate::dialect::Dialect;
 use crate::error::{Error, ErrorKind};
 use crate::node::{Entry, Kind, Node, Tag};
@@ -283,8 +282,8 @@ fn scalar<'n>(node: &'n Node, text: &'n str, dialect: Dialect) -> Result<Scalar<
 
 /// Decodes base64 to a string. As in Go's JSON, it has a replacement character for each byte that is not UTF-8.
 pub(super) fn binary(text: &str, span: Span) -> Result<String, Error> {
-    let bytes =
-        base64::decode(text).ok_or_else(|| invalid("!!binary value contains invalid base64 data", span))?;
+    let bytes = gostd::base64::decode(text.as_bytes())
+        .map_err(|_| invalid("!!binary value contains invalid base64 data", span))?;
     let mut string = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         string.push_str(chunk.valid());
@@ -295,10 +294,8 @@ pub(super) fn binary(text: &str, span: Span) -> Result<String, Error> {
 
 /// The refusal of a key that its mapping has already. Go also names two lines, but of a text that nobody sees.
 pub(super) fn duplicate(key: &Node) -> Error {
-    let mut message = "mapping key ".to_owned();
-    push_quoted(&mut message, key.text().unwrap_or_default());
-    message.push_str(" already defined");
-    invalid(message, key.span)
+    let name = gostd::quoted(key.text().unwrap_or_default().as_bytes());
+    invalid(format!("mapping key {name} already defined"), key.span)
 }
 
 pub(super) fn invalid(message: impl Into<String>, span: Span) -> Error {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use gotemplate::funcs::base64_encode;
+use gostd::base64;
 use gotemplate::time::Time;
 use gotemplate::{CallError, Context, Object, Str, Value};
 use yamltree::{Dialect, EmitOptions, Emitter, Start, sort_by_key_order};
@@ -64,7 +64,7 @@ impl Pretty<'_, '_> {
             Ok(text) => self.emitter.string(text),
             Err(_) => {
                 let properties = yamltree::Properties { anchor: None, tag: Some("!!binary") };
-                self.emitter.scalar(&base64_encode(text), yamltree::Style::Plain, properties);
+                self.emitter.scalar(&base64::encode(text), yamltree::Style::Plain, properties);
             }
         }
     }

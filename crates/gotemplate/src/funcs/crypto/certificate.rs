@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::net::IpAddr;
 
+use gostd::base64;
+
 use super::key::PrivateKey;
 use super::pem;
 use super::rsa::RsaKey;
@@ -11,7 +13,6 @@ use crate::context::{Context, Now};
 use crate::error::CallError;
 use crate::fmt::sprint;
 use crate::funcs::args::{int, lossy, text};
-use crate::funcs::base_n::BASE64;
 use crate::funcs::big::Natural;
 use crate::function::Function;
 use crate::value::{Object, Str, Type, Value};
@@ -80,8 +81,8 @@ impl Object for Pair {
 }
 
 fn build_custom_cert(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
-    let cert = BASE64.decode(text(args, 0)).map_err(|_| "unable to decode base64 certificate")?;
-    let key = BASE64.decode(text(args, 1)).map_err(|_| "unable to decode base64 private key")?;
+    let cert = base64::decode(text(args, 0)).map_err(|_| "unable to decode base64 certificate")?;
+    let key = base64::decode(text(args, 1)).map_err(|_| "unable to decode base64 private key")?;
     parse_certificate(&cert, "decodedCert")?;
     PrivateKey::from_pem(&key).map_err(|error| format!("error parsing private key: {error}"))?;
     Ok(Value::object(Pair { cert: cert.into(), key: key.into() }))

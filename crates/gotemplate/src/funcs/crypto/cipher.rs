@@ -2,11 +2,11 @@
 
 use aes::Aes256;
 use aes::cipher::{BlockCipherDecrypt as _, BlockCipherEncrypt as _, KeyInit as _};
+use gostd::base64;
 
 use crate::context::Context;
 use crate::error::CallError;
 use crate::funcs::args::text;
-use crate::funcs::base_n::BASE64;
 use crate::function::Function;
 use crate::value::{Type, Value};
 
@@ -43,7 +43,7 @@ fn encrypt(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError
         previous = mixed.into();
         out.extend(previous);
     }
-    Ok(BASE64.encode(&out).into())
+    Ok(base64::encode(&out).into())
 }
 
 fn decrypt(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
@@ -51,7 +51,7 @@ fn decrypt(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     if encoded.is_empty() {
         return Ok("".into());
     }
-    let crypt = BASE64.decode(encoded)?;
+    let crypt = base64::decode(encoded).map_err(|error| error.to_string())?;
     let (blocks, rest) = crypt.as_chunks::<BLOCK>();
     let Some((first, blocks)) = blocks.split_first() else {
         return Err(too_short(encoded.len() / 4 * 3, crypt.len()));

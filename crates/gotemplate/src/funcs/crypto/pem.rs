@@ -1,6 +1,6 @@
 //! PEM: DER in base64 between lines that say what it is.
 
-use crate::funcs::base_n::BASE64;
+use gostd::base64;
 
 const LINE: usize = 64;
 
@@ -11,7 +11,7 @@ pub(super) struct Block {
 }
 
 pub(super) fn encode(label: &str, bytes: &[u8]) -> String {
-    let base64 = BASE64.encode(bytes);
+    let base64 = base64::encode(bytes);
     let mut out = format!("-----BEGIN {label}-----\n");
     let mut rest = base64.as_str();
     while !rest.is_empty() {
@@ -38,7 +38,7 @@ pub(super) fn decode(text: &[u8]) -> Option<Block> {
         // Headers stand before an empty line.
         let body: String = content.by_ref().filter(|line| !line.contains(": ")).map(str::trim).collect();
         let closed = lines.clone().any(|line| line.trim_end() == end);
-        if let (true, Ok(bytes)) = (closed, BASE64.decode(body.as_bytes())) {
+        if let (true, Ok(bytes)) = (closed, base64::decode(body.as_bytes())) {
             return Some(Block { label: label.to_owned(), bytes });
         }
     }

@@ -2,12 +2,12 @@
 
 use std::net::IpAddr;
 
+use gostd::quoted;
 use sha2::{Digest as _, Sha256};
 
 use super::der::{self, Reader};
 use super::key::{ED25519, PrivateKey};
 use crate::context::Now;
-use crate::fmt::quoted;
 use crate::funcs::big::Natural;
 use crate::time::{Time, Zone};
 
@@ -207,7 +207,7 @@ fn subject_key_id(extensions: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::super::elliptic::Ed25519Key;
     use super::*;
-    use crate::funcs::base_n::BASE64;
+    use gostd::base64;
 
     fn template(name: &str, serial: &str, days: i64) -> Template {
         let now = Now { seconds: 1_796_038_570, nanoseconds: 0 };
@@ -238,7 +238,7 @@ mod tests {
 
         let ca = Template { is_ca: true, ..template("my ca", "05105CBA0CE4609173668BAA817032A6", 365) };
         let ca_der = ca.sign(&key, &own(&ca)).unwrap();
-        assert_eq!(BASE64.encode(&ca_der), CA);
+        assert_eq!(base64::encode(&ca_der), CA);
 
         let issuer = Certificate::from_der(&ca_der).unwrap();
         let issuer = Issuer { subject: issuer.subject, key_id: issuer.key_id, key: &key };
@@ -247,18 +247,18 @@ mod tests {
             dns_names: vec![b"a.b".to_vec(), b"*.c".to_vec()],
             ..template("svc*", "B25F29913EA3812E47EA05BDDD38BF05", 30_000)
         };
-        assert_eq!(BASE64.encode(&signed.sign(&key, &issuer).unwrap()), SIGNED);
+        assert_eq!(base64::encode(&signed.sign(&key, &issuer).unwrap()), SIGNED);
 
         let nameless = Template {
             dns_names: vec![b"x".to_vec()],
             ..template("", "6806AD83F0D04C7184A8B44CBA446BCB", -1)
         };
-        assert_eq!(BASE64.encode(&nameless.sign(&key, &own(&nameless)).unwrap()), NAMELESS);
+        assert_eq!(base64::encode(&nameless.sign(&key, &own(&nameless)).unwrap()), NAMELESS);
     }
 
     #[test]
     fn what_is_cut_off_is_no_certificate() {
-        let der = BASE64.decode(SIGNED.as_bytes()).unwrap();
+        let der = base64::decode(SIGNED.as_bytes()).unwrap();
         assert!(Certificate::from_der(&der).is_some());
         for length in 0..der.len() {
             assert!(Certificate::from_der(&der[..length]).is_none(), "{length}");

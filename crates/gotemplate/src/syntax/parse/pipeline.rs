@@ -1,8 +1,9 @@
 //! Pipelines: in go the tokens between an action's word and its end, out come commands and their terms.
 
+use gostd::quoted;
+
 use super::tokens::offset;
 use super::{DEEPEST, LONGEST, Parsed, Parser};
-use crate::fmt::quoted;
 use crate::syntax::lex::{Keyword, Kind, Token};
 use crate::syntax::node::{Command, Declared, Pipeline, Span, Term};
 use crate::syntax::number;

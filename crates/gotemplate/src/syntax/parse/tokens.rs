@@ -1,9 +1,10 @@
 //! The parser's tokens: in goes the lexer, out come tokens that can be put back, and what is wrong
 //! with one that should not be there.
 
+use gostd::quoted;
+
 use super::{Parsed, Parser};
 use crate::error::{Error, ErrorKind, Place};
-use crate::fmt::quoted;
 use crate::syntax::lex::{Kind, Token};
 use crate::syntax::node::Span;
 
@@ -105,7 +106,7 @@ impl Parser<'_> {
             Kind::Keyword(_) => format!("<{}>", String::from_utf8_lossy(word)),
             _ => {
                 let short: usize =
-                    crate::fmt::characters(word).take(10).map(|c| c.map_or(1, char::len_utf8)).sum();
+                    gostd::characters(word).take(10).map(|c| c.map_or(1, char::len_utf8)).sum();
                 let dots = if word.len() > 10 { "..." } else { "" };
                 let shown = if word.len() > 10 { &word[..short] } else { word };
                 format!("{}{dots}", quoted(shown))

@@ -1,4 +1,4 @@
-//! `strconv.Quote` and its relations: in go bytes, out comes a Go string literal of them.
+//! `strconv.Quote` and its relatives: Go string literals of bytes.
 
 use crate::unicode::is_print;
 
@@ -19,7 +19,8 @@ pub fn quoted_ascii(bytes: &[u8]) -> String {
 }
 
 /// A character as a Go literal, as `%q` writes it for a number.
-pub(super) fn quoted_char(c: char, ascii: bool) -> String {
+#[must_use]
+pub fn quoted_char(c: char, ascii: bool) -> String {
     let mut out = String::from('\'');
     push_escaped(&mut out, c, '\'', ascii);
     out.push('\'');
@@ -27,7 +28,7 @@ pub(super) fn quoted_char(c: char, ascii: bool) -> String {
 }
 
 /// The characters of `bytes`, and in between the bytes that are not UTF-8.
-pub(crate) fn characters(bytes: &[u8]) -> impl Iterator<Item = Result<char, u8>> + '_ {
+pub fn characters(bytes: &[u8]) -> impl Iterator<Item = Result<char, u8>> + '_ {
     bytes
         .utf8_chunks()
         .flat_map(|chunk| chunk.valid().chars().map(Ok).chain(chunk.invalid().iter().map(|byte| Err(*byte))))
