@@ -13,6 +13,7 @@ use yamltree::Node;
 
 use crate::sources::Sources;
 use crate::values::Table;
+use crate::warning::Warning;
 pub use ignore::IgnoreRules;
 pub(crate) use load::{sanitized, text};
 pub use lock::Lock;
@@ -69,6 +70,8 @@ pub struct Chart {
     pub lock: Option<Lock>,
     /// The texts behind the spans of its metadata and values, without those of its dependencies.
     pub sources: Sources,
+    /// The warnings of reading it and its dependencies.
+    pub warnings: Vec<Warning>,
 }
 
 /// The content of `Chart.yaml`.

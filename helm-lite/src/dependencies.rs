@@ -22,7 +22,7 @@ use crate::warning::{Code, Warning};
 ///
 /// # Errors
 /// If the section of a sub-chart is no mapping.
-pub fn process_dependencies(
+pub(crate) fn process_dependencies(
     chart: &mut Chart,
     user: &UserValues,
     version: HelmVersion,
@@ -300,8 +300,8 @@ mod tests {
         }
 
         fn run(self) -> (Result<Chart, String>, Vec<Warning>) {
-            let mut warnings = Vec::new();
-            let mut chart = Chart::load(self.files, "c", HelmVersion::V4, &mut warnings).expect("a chart");
+            let mut chart = Chart::load(self.files, "c", HelmVersion::V4).expect("a chart");
+            let mut warnings = std::mem::take(&mut chart.warnings);
             let done = process_dependencies(&mut chart, &user(self.values), HelmVersion::V4, &mut warnings);
             (done.map(|()| chart).map_err(|error| error.message().to_owned()), warnings)
         }

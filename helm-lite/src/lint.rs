@@ -158,11 +158,11 @@ impl Linter<'_> {
         let coalesce = |user: &UserValues| values::coalesce(&enabled, user, version, &mut Vec::new());
         let Ok(coalesced) = coalesce(self.user) else { return };
         // Helm does it twice here, and so a default that a null took away is back.
-        let again = UserValues { table: coalesced.to_table(), sources: self.user.sources.clone() };
+        let again = UserValues { table: coalesced.to_table(), ..self.user.clone() };
         let Ok(coalesced) = coalesce(&again) else { return };
         let checked = || validate_values(&enabled, &coalesced.to_table(), self.user, &mut Vec::new());
         let rendered = if self.checks_schemas { checked() } else { Ok(()) }
-            .and_then(|()| render(&enabled, &coalesced.to_map(), self.options));
+            .and_then(|()| render(&enabled, &coalesced.to_map(), self.user, self.options));
         let rendered = match rendered {
             Ok(rendered) => rendered,
             Err(error) => return self.say(Severity::Error, FOLDER, error.message()),
@@ -261,11 +261,11 @@ mod tests {
             schema: schema.map(str::as_bytes),
             templates: Found::Folder,
             crds: Found::Nothing,
-            chart: Chart::load(files, "c", HelmVersion::V4, &mut Vec::new()),
+            chart: Chart::load(files, "c", HelmVersion::V4),
         };
         let mut sources = Sources::default();
         let table = values::load(user.as_bytes(), "user", HelmVersion::V4, &mut sources, &mut Vec::new());
-        let user = UserValues { table: table.expect("values"), sources };
+        let user = UserValues { table: table.expect("values"), sources, ..UserValues::default() };
         let options = Options { lint: true, ..Options::default() };
         lint(&folder, &user, &options, true).iter().map(ToString::to_string).collect()
     }

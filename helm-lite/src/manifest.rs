@@ -18,7 +18,7 @@ use crate::version::HelmVersion;
 
 /// A file that a template was rendered to.
 #[derive(Clone, Debug)]
-pub struct Rendered {
+pub struct RenderedFile {
     /// The chart's path and the file's: `web/templates/service.yaml`.
     pub path: String,
     /// The text that the template wrote.
@@ -27,7 +27,7 @@ pub struct Rendered {
     pub(crate) writer: Option<Arc<Writer>>,
 }
 
-impl Rendered {
+impl RenderedFile {
     /// A file that no template is known to have written.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self { path: path.into(), text: text.into(), writer: None }
@@ -146,8 +146,8 @@ impl Hook {
 ///
 /// # Errors
 /// Names the file of the first document that is no object, in Helm's words.
-pub fn sort(files: &[Rendered], version: HelmVersion) -> Result<Manifests, Error> {
-    let mut files: Vec<&Rendered> = files.iter().collect();
+pub fn sort(files: &[RenderedFile], version: HelmVersion) -> Result<Manifests, Error> {
+    let mut files: Vec<&RenderedFile> = files.iter().collect();
     files.sort_by(|left, right| left.path.cmp(&right.path));
     let mut sorted = Manifests::default();
     for file in files {
@@ -167,10 +167,10 @@ pub fn sort(files: &[Rendered], version: HelmVersion) -> Result<Manifests, Error
 
 /// The files as they are, by their paths: what is shown where [`sort`] fails.
 #[must_use]
-pub fn unsorted(mut files: Vec<Rendered>) -> Manifests {
+pub fn unsorted(mut files: Vec<RenderedFile>) -> Manifests {
     files.retain(|file| !file.text.trim().is_empty());
     files.sort_by(|left, right| left.path.cmp(&right.path));
-    let manifest = |Rendered { path, text, writer }| {
+    let manifest = |RenderedFile { path, text, writer }| {
         let origin = writer.map(|writer| Origin::new(&writer, 0));
         Manifest { path, kind: String::new(), text, origin }
     };
@@ -235,7 +235,7 @@ fn is_space(c: char) -> bool {
     c.is_whitespace()
 }
 
-fn place(text: &str, file: &Rendered, sorted: &mut Manifests) -> Result<(), Error> {
+fn place(text: &str, file: &RenderedFile, sorted: &mut Manifests) -> Result<(), Error> {
     let path = &file.path;
     let head = Head::read(text).map_err(|fault| fault.error(text, file))?;
     let origin = file.writer.as_ref().map(|writer| Origin::new(writer, file.offset_of(text)));
@@ -346,8 +346,8 @@ fn by_kind(left: &str, right: &str, version: HelmVersion) -> Ordering {
 mod tests {
     use super::*;
 
-    fn rendered(path: &str, text: &str) -> Rendered {
-        Rendered::new(path, text)
+    fn rendered(path: &str, text: &str) -> RenderedFile {
+        RenderedFile::new(path, text)
     }
 
     /// Expected values: what Helm prints as documents of such texts.

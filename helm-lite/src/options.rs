@@ -6,7 +6,6 @@ use gotemplate::{Limits, Now, Random};
 
 use crate::capabilities::KubeVersion;
 use crate::cluster::Cluster;
-use crate::values::UserValues;
 use crate::version::HelmVersion;
 
 /// The release, the cluster as it is pretended to be, and what templates are given of the world.
@@ -26,6 +25,8 @@ pub struct Options<'a> {
     pub kube_version: KubeVersion,
     /// The entries of `.Capabilities.APIVersions` besides those of Kubernetes itself.
     pub api_versions: Vec<String>,
+    /// True if values are not checked against schemas.
+    pub skip_schema_validation: bool,
     /// True if `required` and `fail` let templates go on, as for a linter.
     pub lint: bool,
     /// True if a value that does not exist is an error.
@@ -40,8 +41,6 @@ pub struct Options<'a> {
     pub cluster: Option<Arc<Cluster>>,
     /// When to give up, for each template.
     pub limits: Limits,
-    /// The user's values: messages about missing values name the files that were searched.
-    pub user: Option<&'a UserValues>,
 }
 
 impl Default for Options<'_> {
@@ -55,6 +54,7 @@ impl Default for Options<'_> {
             version: HelmVersion::default(),
             kube_version: KubeVersion::default(),
             api_versions: Vec::new(),
+            skip_schema_validation: false,
             lint: false,
             strict: false,
             now: Now::default(),
@@ -62,7 +62,6 @@ impl Default for Options<'_> {
             zone: "UTC",
             cluster: None,
             limits: Limits::default(),
-            user: None,
         }
     }
 }

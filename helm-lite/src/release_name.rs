@@ -25,7 +25,7 @@ const MAX_RELEASE_NAME: usize = 53;
 ///
 /// # Errors
 /// In Helm's words, when it is not.
-pub fn check_release_name(name: &str) -> Result<()> {
+pub(crate) fn check_release_name(name: &str) -> Result<()> {
     let is_label = |label: &str| {
         let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         !label.is_empty() && label.bytes().all(is_inner) && !label.starts_with('-') && !label.ends_with('-')

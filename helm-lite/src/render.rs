@@ -18,18 +18,19 @@ use yamltree::Location;
 use self::events::Events;
 use crate::chart::{Chart, File};
 use crate::funcs::{self, Host};
-use crate::manifest::Rendered;
+use crate::manifest::RenderedFile;
 use crate::objects::{self, Capabilities, Files};
 use crate::options::Options;
 use crate::origin::{self, Writer};
+use crate::values::UserValues;
 use crate::version::HelmVersion;
 use crate::warning::Warning;
 
 /// The output of a chart's templates.
 #[derive(Clone, Debug, Default)]
-pub struct Output {
+pub(crate) struct Output {
     /// The files, in the order in which they were executed, with those called `NOTES.txt`.
-    pub files: Vec<Rendered>,
+    pub files: Vec<RenderedFile>,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
@@ -42,8 +43,13 @@ const SET_NAME: &str = "gotpl";
 ///
 /// # Errors
 /// If a file is no template, or one cannot be executed with these values.
-pub fn render(chart: &Chart, values: &Map, options: &Options<'_>) -> Result<Output> {
-    let plan = Plan::new(chart, values, options);
+pub(crate) fn render(
+    chart: &Chart,
+    values: &Map,
+    user: &UserValues,
+    options: &Options<'_>,
+) -> Result<Output> {
+    let plan = Plan::new(chart, values, user, options);
     let mut set = TemplateSet::new(SET_NAME, funcs::functions());
     for template in plan.in_order() {
         set.parse(&template.path, &template.file.data).map_err(|error| fault::parse(&error, &plan))?;
@@ -54,6 +60,8 @@ pub fn render(chart: &Chart, values: &Map, options: &Options<'_>) -> Result<Outp
 /// The templates, each with what it is executed with.
 struct Plan<'c> {
     chart: &'c Chart,
+    /// Messages about missing values name the user's files.
+    user: &'c UserValues,
     templates: BTreeMap<String, Template<'c>>,
 }
 
@@ -69,8 +77,8 @@ struct Template<'c> {
 }
 
 impl<'c> Plan<'c> {
-    fn new(chart: &'c Chart, values: &Map, options: &Options<'_>) -> Self {
-        let mut plan = Self { chart, templates: BTreeMap::new() };
+    fn new(chart: &'c Chart, values: &Map, user: &'c UserValues, options: &Options<'_>) -> Self {
+        let mut plan = Self { chart, user, templates: BTreeMap::new() };
         let globals = Globals {
             release: objects::release(options),
             capabilities: Value::object(Capabilities::new(options)),
@@ -180,12 +188,12 @@ impl<'c> Plan<'c> {
 
 impl Template<'_> {
     /// The file that it rendered to.
-    fn rendered(&self, written: Vec<u8>, trace: Trace) -> Rendered {
+    fn rendered(&self, written: Vec<u8>, trace: Trace) -> RenderedFile {
         let removed = (funcs::no_values(&written), funcs::NO_VALUE.len());
         let text = String::from_utf8(funcs::without_no_value(written))
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let writer = Writer { template: self.file.data.clone(), marks: trace.into_marks(), removed };
-        Rendered { path: self.path.clone(), text, writer: Some(Arc::new(writer)) }
+        RenderedFile { path: self.path.clone(), text, writer: Some(Arc::new(writer)) }
     }
 }
 
@@ -227,11 +235,11 @@ mod tests {
         if !files.iter().any(|file| file.name == "Chart.yaml") {
             files.push(File::new("Chart.yaml", b"apiVersion: v2\nname: c\nversion: 1.0.0\n"));
         }
-        let chart = Chart::load(files, "c", HelmVersion::default(), &mut Vec::new()).expect("a chart");
+        let chart = Chart::load(files, "c", HelmVersion::default()).expect("a chart");
         let limits = Limits { stack: STACK / 2, ..Limits::default() };
         let options = Options { release_name: "r".to_owned(), limits, ..Options::default() };
-        let output =
-            render(&chart, &chart.values.to_map(), &options).map_err(|error| error.message().to_owned())?;
+        let output = render(&chart, &chart.values.to_map(), &UserValues::default(), &options)
+            .map_err(|error| error.message().to_owned())?;
         Ok(output.files.into_iter().map(|file| (file.path, file.text)).collect())
     }
 

@@ -37,7 +37,7 @@ const URL: &str = "file:///values.schema.json";
 ///
 /// # Errors
 /// In Helm's words, when a value violates a schema or a schema is none.
-pub fn validate_values(
+pub(crate) fn validate_values(
     chart: &Chart,
     values: &Table,
     user: &UserValues,

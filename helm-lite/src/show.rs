@@ -172,7 +172,7 @@ mod tests {
 
     fn shown(files: &[(&str, &str)], part: Part) -> String {
         let files = files.iter().map(|(name, text)| File::new(*name, text.as_bytes())).collect();
-        let chart = Chart::load(files, "web", HelmVersion::default(), &mut Vec::new()).expect("a chart");
+        let chart = Chart::load(files, "web", HelmVersion::default()).expect("a chart");
         String::from_utf8(show(&chart, part)).expect("text")
     }
 

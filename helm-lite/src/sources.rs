@@ -1,43 +1,50 @@
 //! The files behind spans: which text a [`Span`] of a chart or of values points into.
 //!
-//! Charts are shared by renderings and by threads, so every text that is read gets a number that no other in the
-//! process has, and whoever holds nodes or values with spans holds their texts too.
+//! Charts are shared by renderings and by threads, and a rendering combines the texts of several holders. A text's number
+//! is therefore a hash of its name and content: the same in each holder, with nothing shared between them. If two texts of
+//! different holders have the same number, a message shows the wrong excerpt.
 
-use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use yamltree::{Location, Source, SourceId, Span};
 
-/// The texts that some spans point into.
+/// The texts that some spans point into, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
-pub struct Sources(BTreeMap<SourceId, Arc<Source>>);
-
-/// The next free number. When they have all been used they are handed out anew, which at worst shows a wrong excerpt.
-static NEXT: AtomicU32 = AtomicU32::new(0);
+pub struct Sources(Vec<(SourceId, Arc<Source>)>);
 
 impl Sources {
-    /// Takes in a text under the name that a user would give it, and returns the number for its spans.
+    /// Adds a text under the name that a user would give it, and returns the number for its spans.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> SourceId {
-        let id = NEXT.fetch_add(1, Ordering::Relaxed) % Span::NONE.source;
-        self.0.insert(id, Arc::new(Source { name: name.into(), text: text.into() }));
+        let source = Source { name: name.into(), text: text.into() };
+        let mut hasher = DefaultHasher::new();
+        (&source.name, &source.text).hash(&mut hasher);
+        let mut id = (hasher.finish() >> 32) as SourceId;
+        while id == Span::NONE.source || self.get(id).is_some_and(|other| **other != source) {
+            id = id.wrapping_add(1);
+        }
+        self.0.push((id, Arc::new(source)));
         id
     }
 
-    /// Takes in the texts of others.
+    /// Adds the texts of others.
     pub fn extend(&mut self, others: &Self) {
-        self.0.extend(others.0.iter().map(|(id, source)| (*id, Arc::clone(source))));
+        self.0.extend_from_slice(&others.0);
     }
 
-    /// The names of the texts, in the order in which they were taken in.
+    fn get(&self, id: SourceId) -> Option<&Arc<Source>> {
+        self.0.iter().find(|(known, _)| *known == id).map(|(_, source)| source)
+    }
+
+    /// Returns the names of the texts, in the order in which they were added.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(|source| source.name.as_str())
+        self.0.iter().map(|(_, source)| source.name.as_str())
     }
 
-    /// The place that a span stands for; none for what no file holds.
+    /// Returns the location of a span, if it is in one of the texts.
     #[must_use]
     pub fn place(&self, span: Span) -> Option<Location> {
-        self.0.get(&span.source).map(|source| Location { source: Arc::clone(source), span })
+        self.get(span.source).map(|source| Location { source: Arc::clone(source), span })
     }
 }
 

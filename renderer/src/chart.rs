@@ -5,8 +5,6 @@
 mod given;
 pub(crate) mod lint;
 pub(crate) mod places;
-mod rendered;
-pub(crate) mod text;
 
 use std::fs;
 use std::path::Path;
@@ -14,15 +12,12 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use diagnostic::{Error, ErrorKind, Result};
-use gotemplate::semver::{Constraints, Version};
 use gotemplate::{Limits, Now};
-use helm_lite::manifest::{self, Manifests};
 use helm_lite::values::{self, Explanation, UserValues, ValuesFile};
-use helm_lite::{Chart, Cluster, Code, DEBUG_ADVICE, HelmVersion, KubeVersion, Options, Warning};
+use helm_lite::{Chart, Cluster, HelmVersion, KubeVersion, Options, Rendered};
 
 pub use self::given::Values;
 use self::places::Inputs;
-pub(crate) use self::rendered::Rendered;
 use crate::charts::ChartLocation;
 use crate::stack;
 
@@ -52,21 +47,8 @@ pub(crate) struct Release<'r> {
     pub(crate) version: HelmVersion,
     /// True if values are checked against the chart's schemas.
     pub(crate) checks_schemas: bool,
-    /// True if what was rendered is wanted also where it is no YAML.
-    pub(crate) debug: bool,
     /// The objects that `lookup` finds.
     pub(crate) cluster: Option<&'r Arc<Cluster>>,
-}
-
-impl Rendered {
-    /// Ends with an error, beside what there is so far if it is wanted.
-    fn unfinished(mut self, error: Error, release: &Release<'_>) -> Result<Self> {
-        if !release.debug {
-            return Err(advise_debug(error));
-        }
-        self.fault = Some(error);
-        Ok(self)
-    }
 }
 
 /// Renders a chart.
@@ -75,11 +57,9 @@ impl Rendered {
 /// If the chart or its values are invalid, with Helm's message.
 pub(crate) fn render(location: &ChartLocation, given: &Values, release: &Release<'_>) -> Result<Rendered> {
     kube_version(release)?;
-    let mut warnings = Vec::new();
-    let user = user_values(given, release.version, &mut warnings)?;
+    let user = user_values(given, release.version)?;
     detect(location)?;
-    let chart = location.load(release.version, &mut warnings)?;
-    render_loaded(chart, &user, release, warnings)
+    render_loaded(location.load(release.version)?, &user, release)
 }
 
 /// Helm looks which generation of charts a folder is of before it loads it, and has its own words where it cannot.
@@ -99,12 +79,8 @@ fn detect(location: &ChartLocation) -> Result<()> {
 ///
 /// # Errors
 /// If the chart or its values are invalid, with Helm's message.
-pub(crate) fn user_values(
-    given: &Values,
-    version: HelmVersion,
-    warnings: &mut Vec<Warning>,
-) -> Result<UserValues> {
-    user_values_from(&read_values, given, version, warnings)
+pub(crate) fn user_values(given: &Values, version: HelmVersion) -> Result<UserValues> {
+    user_values_from(&read_values, given, version)
 }
 
 /// The same, where the values' files are not those that a command line names.
@@ -115,44 +91,15 @@ pub(crate) fn user_values_from(
     read: &ReadValues<'_>,
     given: &Values,
     version: HelmVersion,
-    warnings: &mut Vec<Warning>,
 ) -> Result<UserValues> {
-    with_options(read, given, |options| values::merge(options, version, warnings))
+    with_options(read, given, |options| values::merge(options, version))
 }
 
-/// Renders a chart that was read, with the values of a user; what reading gave warnings of comes first.
+/// Renders a chart that was read, with the values of a user.
 ///
 /// # Errors
 /// If the chart or its values are invalid, with Helm's message.
-pub(crate) fn render_loaded(
-    mut chart: Chart,
-    user: &UserValues,
-    release: &Release<'_>,
-    mut warnings: Vec<Warning>,
-) -> Result<Rendered> {
-    let kube_version = kube_version(release)?;
-    refuse_library(&chart)?;
-    if chart.metadata.deprecated {
-        let name = &chart.metadata.name;
-        warnings.push(Warning::new(Code::DeprecatedChart, format!("the chart `{name}` is deprecated")));
-    }
-    refuse_missing(&chart)?;
-    helm_lite::check_release_name(release.name)?;
-    helm_lite::process_dependencies(&mut chart, user, release.version, &mut warnings)?;
-    let coalesced = values::coalesce(&chart, user, release.version, &mut warnings)?;
-    if release.checks_schemas && has_schema(&chart) {
-        helm_lite::validate_values(&chart, &coalesced.to_table(), user, &mut warnings)?;
-    }
-    let mut rendered = Rendered {
-        manifests: Manifests::default(),
-        crds: Vec::new(),
-        warnings,
-        fault: None,
-        version: release.version,
-    };
-    if let Err(error) = refuse_other_cluster(&chart, &kube_version) {
-        return rendered.unfinished(error, release);
-    }
+pub(crate) fn render_loaded(chart: Chart, user: &UserValues, release: &Release<'_>) -> Result<Rendered> {
     let random = random();
     let zone = std::env::var("TZ").unwrap_or_else(|_| "UTC".to_owned());
     let options = Options {
@@ -160,43 +107,23 @@ pub(crate) fn render_loaded(
         namespace: release.namespace.unwrap_or("default").to_owned(),
         is_upgrade: release.is_upgrade,
         version: release.version,
-        kube_version,
+        kube_version: kube_version(release)?,
         api_versions: release.api_versions.to_vec(),
+        skip_schema_validation: !release.checks_schemas,
         now: now(),
         random: Some(&random),
         zone: &zone,
         cluster: release.cluster.cloned(),
         limits: limits(),
-        user: Some(user),
         ..Options::default()
     };
-    let output = match helm_lite::render(&chart, &coalesced.to_map(), &options) {
-        Ok(output) => output,
-        Err(error) => return rendered.unfinished(error, release),
-    };
-    rendered.warnings.extend(output.warnings);
-    let files: Vec<_> = output.files.into_iter().filter(|file| !is_notes(&file.path)).collect();
-    match manifest::sort(&files, release.version) {
-        Ok(manifests) => rendered.manifests = manifests,
-        Err(error) => {
-            rendered.manifests = manifest::unsorted(files);
-            return rendered.unfinished(error, release);
-        }
-    }
-    rendered.warnings.extend(rendered.manifests.unknown_hooks.iter().map(unknown_hook));
-    collect_crds(&chart, &chart.metadata.name, &mut rendered.crds);
-    Ok(rendered)
+    chart.template(user, &options)
 }
 
 fn kube_version(release: &Release<'_>) -> Result<KubeVersion> {
     let Some(text) = release.kube_version else { return Ok(KubeVersion::known_to(release.version)) };
     KubeVersion::read(text, release.version)
         .map_err(|error| error.prefix(format_args!("invalid kube version '{text}'")))
-}
-
-fn unknown_hook((path, words): &(String, String)) -> Warning {
-    let message = format!("unknown hook event `{words}`: the document of {path} is left out");
-    Warning::new(Code::UnknownHook, message)
 }
 
 /// Explains a value of a chart.
@@ -208,13 +135,9 @@ pub(crate) fn explain(
     given: &Values,
     value: &str,
     version: HelmVersion,
-) -> Result<(Explanation, Vec<Warning>)> {
-    let mut warnings = Vec::new();
-    let chart = location.load(version, &mut warnings)?;
-    let explanation = with_options(&read_values, given, |options| {
-        values::explain(&chart, options, value, version, &mut warnings)
-    })?;
-    Ok((explanation, warnings))
+) -> Result<Explanation> {
+    let chart = location.load(version)?;
+    with_options(&read_values, given, |options| values::explain(&chart, options, value, version))
 }
 
 /// Explains a value of a chart that was rendered.
@@ -227,7 +150,7 @@ pub(crate) fn explain_rendered(inputs: &Inputs, value: &str) -> Result<Explanati
         found.ok_or_else(|| Error::new(ErrorKind::Invalid, format!("`{name}` was not read")))
     };
     with_options(&read, &inputs.given, |options| {
-        values::explain(&inputs.loaded.chart, options, value, inputs.version, &mut Vec::new())
+        values::explain(&inputs.chart, options, value, inputs.version)
     })
 }
 
@@ -284,77 +207,6 @@ pub(crate) fn read_values(name: &str) -> Result<Vec<u8>> {
         return Err(Error::new(ErrorKind::Invalid, format!("`{name}` is too large for a values file")));
     }
     Ok(data)
-}
-
-fn refuse_library(chart: &Chart) -> Result<()> {
-    match chart.metadata.kind.as_str() {
-        "" | "application" => Ok(()),
-        kind => Err(Error::new(ErrorKind::Invalid, format!("{kind} charts are not installable"))),
-    }
-}
-
-/// The names of the charts that a chart declares to depend on and that are not in its `charts/`.
-pub(crate) fn missing(chart: &Chart) -> Vec<&str> {
-    let is_there = |name: &str| chart.dependencies.iter().any(|dependency| dependency.metadata.name == name);
-    let declared = chart.metadata.dependencies.iter().map(|dependency| dependency.name.as_str());
-    declared.filter(|name| !is_there(name)).collect()
-}
-
-/// Refuses a chart that lacks what it declares: the words are those that Argo CD looks for.
-fn refuse_missing(chart: &Chart) -> Result<()> {
-    let missing = missing(chart);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::Invalid,
-        format!(
-            "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' \
-             to fetch missing dependencies: found in Chart.yaml, but missing in charts/ directory: {}",
-            missing.join(", ")
-        ),
-    ))
-}
-
-/// Appends the advice that Helm gives for errors in rendered manifests.
-fn advise_debug(error: Error) -> Error {
-    let message = format!("{}{DEBUG_ADVICE}", error.message());
-    error.with_message(message)
-}
-
-/// Refuses a chart that is for other versions of Kubernetes.
-fn refuse_other_cluster(chart: &Chart, cluster: &KubeVersion) -> Result<(), Error> {
-    let wanted = &chart.metadata.kube_version;
-    let fits = || {
-        let constraints = Constraints::parse(wanted).ok()?;
-        Some(constraints.check(&Version::parse(&cluster.normalized).ok()?))
-    };
-    if wanted.is_empty() || fits().unwrap_or(false) {
-        return Ok(());
-    }
-    let sentence = format!(
-        "chart requires kubeVersion: {wanted} which is incompatible with Kubernetes {}",
-        cluster.version
-    );
-    Err(Error::invalid(sentence))
-}
-
-fn has_schema(chart: &Chart) -> bool {
-    chart.schema.is_some() || chart.dependencies.iter().any(has_schema)
-}
-
-fn is_notes(path: &str) -> bool {
-    path.ends_with("NOTES.txt")
-}
-
-/// The files below `crds/`, those of a chart before those of the charts in it.
-fn collect_crds(chart: &Chart, path: &str, crds: &mut Vec<(String, String)>) {
-    let mut files: Vec<_> = chart.files.iter().filter(|file| file.is_crd()).collect();
-    files.sort_by(|left, right| left.name.cmp(&right.name));
-    crds.extend(files.into_iter().map(|file| (format!("{path}/{}", file.name), file.text())));
-    for dependency in &chart.dependencies {
-        collect_crds(dependency, &format!("{path}/charts/{}", dependency.metadata.name), crds);
-    }
 }
 
 /// Templates within templates may use most of the stack that the main thread can get.

@@ -8,12 +8,11 @@ use std::sync::{Arc, OnceLock};
 
 use diagnostic::Result;
 use helm_lite::values::UserValues;
-use helm_lite::{Chart, Warning};
+use helm_lite::{Chart, Selection};
 use vfs::{FileKind, Files};
 
 use crate::built::RenderedChart;
 use crate::chart::places::{Inputs, ReadFiles};
-use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
 use crate::render::{ENGINE, Engines};
 
@@ -50,7 +49,6 @@ pub(crate) struct ChartTargets {
 #[derive(Debug)]
 struct User {
     values: UserValues,
-    warnings: Vec<Warning>,
     files: ReadFiles,
 }
 
@@ -65,12 +63,10 @@ impl ChartTargets {
     /// If the chart or its values are invalid, with Helm's message.
     pub(crate) fn render(&self, engines: Engines<'_>, path: &Path) -> Result<RenderedChart> {
         let loaded = engines.chart(path, None)?;
-        let User { values, warnings, files } = self.user()?;
+        let User { values, files } = self.user()?;
         let options = &self.options;
-        let name = options
-            .release_name
-            .clone()
-            .unwrap_or_else(|| release_name(engines.files(), path, &loaded.chart));
+        let name =
+            options.release_name.clone().unwrap_or_else(|| release_name(engines.files(), path, &loaded));
         let release = Release {
             name: &name,
             namespace: options.namespace.as_deref(),
@@ -79,15 +75,14 @@ impl ChartTargets {
             api_versions: &options.api_versions,
             version: ENGINE,
             checks_schemas: true,
-            debug: false,
             cluster: None,
         };
-        let rendered = engines.helm(&loaded, values, &release, warnings.clone())?;
+        let rendered = engines.helm(&loaded, values, &release)?;
         let selection =
             Selection { crds: options.include_crds, hooks: !options.no_hooks, tests: !options.skip_tests };
         let inputs = |root| Inputs {
             root,
-            loaded: Arc::clone(&loaded),
+            chart: Arc::clone(&loaded),
             given: options.values.clone(),
             files: files.clone(),
             version: ENGINE,
@@ -98,15 +93,14 @@ impl ChartTargets {
 
     fn user(&self) -> Result<&User> {
         let read = self.user.get_or_init(|| {
-            let mut warnings = Vec::new();
             let files = RefCell::new(ReadFiles::default());
             let read = |name: &str| {
                 let data = chart::read_values(name)?;
                 files.borrow_mut().0.insert(name.to_owned(), data.clone());
                 Ok(data)
             };
-            let values = chart::user_values_from(&read, &self.options.values, ENGINE, &mut warnings)?;
-            Ok(User { values, warnings, files: files.into_inner() })
+            let values = chart::user_values_from(&read, &self.options.values, ENGINE)?;
+            Ok(User { values, files: files.into_inner() })
         });
         read.as_ref().map_err(Clone::clone)
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diagnostic::{Error, ErrorKind, Result};
-use helm_lite::{Chart, File, HelmVersion, IgnoreRules, Warning, archive};
+use helm_lite::{Chart, File, HelmVersion, IgnoreRules, archive};
 use vfs::{Disk, FileKind, Files, ReadSet, Recorder};
 
 use crate::remote::charts::Pulled;
@@ -27,16 +27,7 @@ pub(crate) struct Charts(Mutex<HashMap<Key, Slot>>);
 type Key = (PathBuf, Option<PathBuf>);
 
 /// A chart that is read once; who asks for it while it is being read waits.
-type Slot = Arc<OnceLock<(Result<Arc<Loaded>>, ReadSet)>>;
-
-/// A chart as it was read, with what that gave warnings of.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    /// The chart.
-    pub(crate) chart: Chart,
-    /// The warnings.
-    pub(crate) warnings: Vec<Warning>,
-}
+type Slot = Arc<OnceLock<(Result<Arc<Chart>>, ReadSet)>>;
 
 impl Charts {
     /// The chart at a path; with a `boundary`, nothing outside of that folder is read.
@@ -49,19 +40,18 @@ impl Charts {
         path: &Path,
         boundary: Option<&Path>,
         version: HelmVersion,
-    ) -> Result<Arc<Loaded>> {
+    ) -> Result<Arc<Chart>> {
         let slot = {
             let mut charts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(charts.entry((path.to_owned(), boundary.map(Path::to_owned))).or_default())
         };
-        let (loaded, consulted) = slot.get_or_init(|| {
+        let (chart, consulted) = slot.get_or_init(|| {
             let recorder = Recorder::new(files);
-            let mut warnings = Vec::new();
-            let chart = load_within(&recorder, path, boundary, version, &mut warnings);
-            (chart.map(|chart| Arc::new(Loaded { chart, warnings })), recorder.into_read_set())
+            let chart = load_within(&recorder, path, boundary, version);
+            (chart.map(Arc::new), recorder.into_read_set())
         });
         files.record_reads(consulted);
-        loaded.clone()
+        chart.clone()
     }
 }
 
@@ -69,8 +59,8 @@ impl Charts {
 ///
 /// # Errors
 /// If it is invalid, with Helm's message.
-pub(crate) fn load(path: &Path, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
-    load_within(&Disk::new(), path, None, version, warnings)
+pub(crate) fn load(path: &Path, version: HelmVersion) -> Result<Chart> {
+    load_within(&Disk::new(), path, None, version)
 }
 
 /// Reads the chart at a path; with a `boundary`, nothing outside of that folder is read, whatever links there are.
@@ -82,7 +72,6 @@ pub(crate) fn load_within(
     path: &Path,
     boundary: Option<&Path>,
     version: HelmVersion,
-    warnings: &mut Vec<Warning>,
 ) -> Result<Chart> {
     let name = path.display().to_string();
     let (real, kind) = files
@@ -90,7 +79,7 @@ pub(crate) fn load_within(
         .map_err(|_| Error::new(ErrorKind::Invalid, format!("path {name:?} not found")))?;
     if kind == FileKind::Directory {
         let files = Folder::new(files, path, boundary)?.read()?;
-        return Chart::load(files, name.trim_end_matches('/'), version, warnings);
+        return Chart::load(files, name.trim_end_matches('/'), version);
     }
     if boundary.is_some_and(|boundary| !real.starts_with(boundary)) {
         return Err(Error::new(
@@ -110,7 +99,7 @@ pub(crate) fn load_within(
         };
         return Err(Error::new(ErrorKind::Invalid, reason));
     }
-    Chart::load_archive(&bytes, &name, version, warnings)
+    Chart::load_archive(&bytes, &name, version)
 }
 
 /// The files in a chart's folder that are part of the chart; with a `boundary`, none outside of that folder.
@@ -135,12 +124,10 @@ impl ChartLocation {
     ///
     /// # Errors
     /// If it is invalid, with Helm's message.
-    pub(crate) fn load(&self, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<Chart> {
+    pub(crate) fn load(&self, version: HelmVersion) -> Result<Chart> {
         match self {
-            Self::Disk(path) => load(path, version, warnings),
-            Self::Pulled(Pulled { bytes, file_name, .. }) => {
-                Ok(Chart::load_archive(bytes, file_name, version, warnings)?)
-            }
+            Self::Disk(path) => load(path, version),
+            Self::Pulled(Pulled { bytes, file_name, .. }) => Chart::load_archive(bytes, file_name, version),
         }
     }
 }

@@ -83,7 +83,7 @@ impl<'m> Manager<'m> {
     /// The first thing that is wrong; nothing is changed then.
     pub(crate) fn update_missing(&self, say: Say<'_>) -> Result<()> {
         let chart = self.chart(self.folder)?;
-        if chart::missing(&chart).is_empty() { Ok(()) } else { self.update(say) }
+        if chart.missing_dependencies().is_empty() { Ok(()) } else { self.update(say) }
     }
 
     /// Resolves the dependencies anew, gets them and locks them.
@@ -174,10 +174,8 @@ impl<'m> Manager<'m> {
 
     fn chart(&self, path: &Path) -> Result<Chart> {
         match self.repository {
-            Some((files, root)) => {
-                charts::load_within(files, path, Some(root), HelmVersion::V4, &mut Vec::new())
-            }
-            None => charts::load(path, HelmVersion::V4, &mut Vec::new()),
+            Some((files, root)) => charts::load_within(files, path, Some(root), HelmVersion::V4),
+            None => charts::load(path, HelmVersion::V4),
         }
     }
 

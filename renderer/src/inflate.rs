@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::values::{self, ValuesFile};
-use helm_lite::{DEBUG_ADVICE, Warning};
+use helm_lite::{Selection, Warning};
 use kustomize::{ChartInflator, Inflated, RemoteChart, TextPlaces};
 
 use crate::chart::places::{Inputs, ReadFiles};
-use crate::chart::text::Selection;
 use crate::chart::{self, DEFAULT_NAME, Release, Values};
 use crate::remote::charts::{Access, ChartRequest, WITH_DEVELOPMENT_VERSIONS};
 use crate::render::{ENGINE, Engines};
@@ -36,14 +35,13 @@ impl<'r> Inflator<'r> {
 
     fn render(&self, asked: &kustomize::Chart<'_>) -> Result<Inflated> {
         let loaded = self.engines.chart(asked.folder, asked.repository)?;
-        let mut warnings = Vec::new();
         let files: Vec<ValuesFile<'_>> = asked
             .values
             .iter()
             .map(|values| ValuesFile { name: &values.name, data: values.text.as_bytes() })
             .collect();
         let options = values::Options { files: &files, ..values::Options::default() };
-        let user = values::merge(&options, ENGINE, &mut warnings)?;
+        let user = values::merge(&options, ENGINE)?;
         let name = release_name(asked)?;
         let release = Release {
             name: &name,
@@ -53,15 +51,14 @@ impl<'r> Inflator<'r> {
             api_versions: asked.api_versions,
             version: ENGINE,
             checks_schemas: true,
-            debug: false,
             cluster: None,
         };
-        let rendered = self.engines.helm(&loaded, &user, &release, warnings)?;
+        let rendered = self.engines.helm(&loaded, &user, &release)?;
         let selection =
             Selection { crds: asked.include_crds, hooks: !asked.skip_hooks, tests: !asked.skip_tests };
         let inputs = |root| Inputs {
             root,
-            loaded: Arc::clone(&loaded),
+            chart: Arc::clone(&loaded),
             given: Values {
                 files: asked.values.iter().map(|values| values.name.clone()).collect(),
                 ..Values::default()
@@ -95,8 +92,7 @@ impl ChartInflator for Inflator<'_> {
     }
 
     fn inflate(&self, chart: &kustomize::Chart<'_>) -> Result<Inflated> {
-        // Kustomize has no `--debug` for charts.
-        self.render(chart).map_err(|error| error.without_end(DEBUG_ADVICE))
+        self.render(chart)
     }
 }
 

@@ -13,17 +13,16 @@ use std::time::Duration;
 
 use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::values::UserValues;
-use helm_lite::{HelmVersion, Warning};
+use helm_lite::{Chart, HelmVersion, Rendered, Text};
 use kustomize::{History, Options, Shared, World};
 use vfs::{Disk, FileKind, Files, ReadSet};
 use yamltree::{Location, Source, Span};
 
 use crate::built::{Built, Overlay};
 use crate::chart::places::{ChartPlaces, Inputs, Kept, Root};
-use crate::chart::text::Text;
-use crate::chart::{self, Release, Rendered};
+use crate::chart::{self, Release};
 use crate::chart_target::{self, ChartTargets};
-use crate::charts::{Charts, Loaded};
+use crate::charts::Charts;
 use crate::config::Config;
 use crate::functions::Programs;
 use crate::homes::Homes;
@@ -282,7 +281,7 @@ impl Engines<'_> {
     ///
     /// # Errors
     /// If it is invalid, with Helm's message.
-    pub(crate) fn chart(&self, path: &Path, boundary: Option<&Path>) -> Result<Arc<Loaded>> {
+    pub(crate) fn chart(&self, path: &Path, boundary: Option<&Path>) -> Result<Arc<Chart>> {
         self.renderer.charts.get(self.files, path, boundary, ENGINE)
     }
 
@@ -290,15 +289,8 @@ impl Engines<'_> {
     ///
     /// # Errors
     /// If the chart or its values are invalid, with Helm's message.
-    pub(crate) fn helm(
-        &self,
-        loaded: &Loaded,
-        user: &UserValues,
-        release: &Release<'_>,
-        mut warnings: Vec<Warning>,
-    ) -> Result<Rendered> {
-        warnings.splice(0..0, loaded.warnings.iter().cloned());
-        guarded(|| chart::render_loaded(loaded.chart.clone(), user, release, warnings))
+    pub(crate) fn helm(&self, chart: &Chart, user: &UserValues, release: &Release<'_>) -> Result<Rendered> {
+        guarded(|| chart::render_loaded(chart.clone(), user, release)?.complete())
     }
 
     /// The text of a chart that was rendered, and where it was written if that is kept.
@@ -310,7 +302,7 @@ impl Engines<'_> {
     ) -> (String, Option<Arc<ChartPlaces>>) {
         let Some(kept) = &self.renderer.kept else { return (text.whole(), None) };
         let root = Root { path: chart.to_owned(), name: self.files.display(chart) };
-        let (text, places) = text.placed(&root.name);
+        let (text, places) = ChartPlaces::of(text, &root.name);
         let places = Arc::new(places);
         kept.add(Arc::clone(&places), inputs(root));
         (text, Some(places))

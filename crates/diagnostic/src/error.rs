@@ -223,14 +223,6 @@ impl Error {
         self.via(note, None::<Location>)
     }
 
-    /// Removes `end` from the end of the message.
-    #[must_use]
-    pub fn without_end(mut self, end: &str) -> Self {
-        let length = self.0.message.trim_end_matches(end).trim_end().len();
-        self.0.message.truncate(length);
-        self
-    }
-
     /// Puts the context and a colon in front of the message.
     #[must_use]
     pub fn prefix(mut self, context: impl fmt::Display) -> Self {

@@ -116,13 +116,13 @@ impl<'o> Section<'o> {
         match node.resolved(Dialect::V2) {
             Ok(Resolved::Null) => Ok(String::new()),
             Ok(Resolved::Str | Resolved::Timestamp(_)) => Ok(node.text().unwrap_or_default().to_owned()),
-            _ if node.is_scalar() => Err(self.refused(node, path, "text").hint("quote it")),
-            _ => Err(self.refused(node, path, "text")),
+            _ if node.is_scalar() => Err(self.refused(node, path, "a string").hint("quote it")),
+            _ => Err(self.refused(node, path, "a string")),
         }
     }
 
     fn refused(&self, node: &Node, path: &str, wanted: &str) -> Error {
-        Error::invalid(format!("`{path}` is {wanted}")).at(self.object.place_of(node))
+        Error::invalid(format!("`{path}` must be {wanted}")).at(self.object.place_of(node))
     }
 
     fn path_of(&self, name: &str) -> String {

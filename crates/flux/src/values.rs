@@ -61,7 +61,7 @@ fn own(release: &HelmRelease) -> Result<UserValues> {
 fn read(name: &str, bytes: &[u8]) -> Result<UserValues> {
     let files = [ValuesFile { name, data: bytes }];
     let options = Options { files: &files, ..Options::default() };
-    values::merge(&options, VERSION, &mut Vec::new()).map_err(|error| Error::invalid(error.message()))
+    values::merge(&options, VERSION).map_err(|error| Error::invalid(error.message()))
 }
 
 /// Returns what a reference leads to; `None` where it is optional and not there, or not known here.

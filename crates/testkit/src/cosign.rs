@@ -102,7 +102,7 @@ impl CosignKey {
     }
 
     fn sign(&self, message: &[u8]) -> String {
-        STANDARD.encode(&self.0.sign(message).expect("it can sign"))
+        STANDARD.encode(self.0.sign(message).expect("it can sign"))
     }
 }
 

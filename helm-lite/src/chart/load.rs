@@ -28,28 +28,19 @@ impl Chart {
     ///
     /// # Errors
     /// In Helm's words, with the place where it is a file's fault.
-    pub fn load(
-        files: Vec<File>,
-        name: &str,
-        version: HelmVersion,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Self> {
-        Reader { version, warnings }.chart(files, name, 0).map_err(|error| named(error, name))
+    pub fn load(files: Vec<File>, name: &str, version: HelmVersion) -> Result<Self> {
+        let mut warnings = Vec::new();
+        let chart = Reader { version, warnings: &mut warnings }.chart(files, name, 0);
+        chart.map(|chart| Self { warnings, ..chart }).map_err(|error| named(error, name))
     }
 
     /// A chart from an archive.
     ///
     /// # Errors
     /// As [`Chart::load`], and when the archive is none or a hostile one.
-    pub fn load_archive(
-        bytes: &[u8],
-        name: &str,
-        version: HelmVersion,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Self> {
-        let read = archive::files(bytes).map_err(Error::invalid);
-        read.and_then(|files| Reader { version, warnings }.chart(files, name, 0))
-            .map_err(|error| named(error, name))
+    pub fn load_archive(bytes: &[u8], name: &str, version: HelmVersion) -> Result<Self> {
+        let files = archive::files(bytes).map_err(|reason| named(Error::invalid(reason), name))?;
+        Self::load(files, name, version)
     }
 }
 
@@ -341,7 +332,7 @@ mod tests {
     }
 
     fn load(list: &[(&str, &str)]) -> Result<Chart> {
-        Chart::load(files(list), "web", HelmVersion::default(), &mut Vec::new())
+        Chart::load(files(list), "web", HelmVersion::default())
     }
 
     #[test]

@@ -148,7 +148,7 @@ mod tests {
     fn chart(dependencies: &str) -> Chart {
         let text = format!("apiVersion: v2\nname: c\nversion: 0.1.0\ndependencies:\n{dependencies}");
         let files = vec![File::new("Chart.yaml", text.as_bytes())];
-        Chart::load(files, "c", HelmVersion::default(), &mut Vec::new()).expect("a chart")
+        Chart::load(files, "c", HelmVersion::default()).expect("a chart")
     }
 
     fn resolved(name: &str, repository: &str, version: &str) -> Dependency {

@@ -4,7 +4,7 @@
 
 use diagnostic::Error;
 
-use super::Rendered;
+use super::RenderedFile;
 
 /// A line is shown up to this many characters.
 const MAX_SHOWN: usize = 100;
@@ -18,7 +18,7 @@ pub(super) struct Fault {
 
 impl Fault {
     /// The error about a document of a file, whose text is a part of the file's.
-    pub(super) fn error(self, document: &str, file: &Rendered) -> Error {
+    pub(super) fn error(self, document: &str, file: &RenderedFile) -> Error {
         let path = &file.path;
         let error = Error::invalid(format!("YAML parse error on {path}: {}", self.reason));
         let mut offset = (file.offset_of(document) + self.at as usize).min(file.text.len());
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_line_is_that_of_the_file() {
         let text = "kind: A\n---\nkind: B\nx: y: z\n";
-        let file = Rendered::new("c/templates/a.yaml", text);
+        let file = RenderedFile::new("c/templates/a.yaml", text);
         let document = super::super::split(&file.text)[1];
         let error = Fault { reason: "no".to_owned(), at: 12 }.error(document, &file);
         assert_eq!(error.message(), "YAML parse error on c/templates/a.yaml: no");

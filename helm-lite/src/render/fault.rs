@@ -33,7 +33,7 @@ pub(super) fn execute(error: &GoError, plan: &Plan<'_>, options: &Options<'_>) -
     let blocks = || if options.version == HelmVersion::V3 { None } else { tree(error) };
     let message = author(error).or_else(blocks).unwrap_or_else(|| error.to_string());
     let located = located(Error::new(kind, message), error, plan);
-    match missing::explain(error, plan, options) {
+    match missing::explain(error, plan) {
         Some(hint) => located.hint(hint),
         None => located,
     }

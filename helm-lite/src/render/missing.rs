@@ -6,16 +6,15 @@ use gotemplate::Error as GoError;
 
 use super::Plan;
 use crate::chart::Chart;
-use crate::options::Options;
 
 /// Says which value is not set.
-pub(super) fn explain(error: &GoError, plan: &Plan<'_>, options: &Options<'_>) -> Option<String> {
+pub(super) fn explain(error: &GoError, plan: &Plan<'_>) -> Option<String> {
     let path = values_path(error.innermost().missing_value()?)?;
     let way = &plan.templates.get(&error.place()?.file)?.way;
     let path = way.iter().map(String::as_str).chain([path]).collect::<Vec<_>>().join(".");
     let mut read = Vec::new();
     read_for(plan.chart, &plan.chart.metadata.name, way, &mut read);
-    read.extend(options.user.into_iter().flat_map(|user| user.sources.names().map(str::to_owned)));
+    read.extend(plan.user.sources.names().map(str::to_owned));
     read.dedup();
     Some(match read.as_slice() {
         [] => format!("the value `{path}` is not set, and no values are given"),

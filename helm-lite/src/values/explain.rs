@@ -25,6 +25,8 @@ pub struct Explanation {
     pub changes: Vec<Change>,
     /// The final value as JSON; `None` if it does not exist.
     pub value: Option<String>,
+    /// The warnings of the chart, of the user's values and of merging them.
+    pub warnings: Vec<Warning>,
 }
 
 /// A place that has to do with a value.
@@ -79,15 +81,15 @@ pub fn explain(
     options: &Options<'_>,
     path: &str,
     version: HelmVersion,
-    warnings: &mut Vec<Warning>,
 ) -> Result<Explanation> {
     let path = parse_path(path)?;
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let mut snapshots = Vec::new();
-    let user = merge_observed(options, version, warnings, &mut |table| snapshots.push(table()))?;
+    let user = merge_observed(options, version, &mut |table| snapshots.push(table()))?;
+    let mut warnings = [chart.warnings.as_slice(), &user.warnings].concat();
     let mut enabled = chart.clone();
-    process_dependencies(&mut enabled, &user, version, warnings)?;
-    let values = coalesce(&enabled, &user, version, warnings)?.to_table();
+    process_dependencies(&mut enabled, &user, version, &mut warnings)?;
+    let values = coalesce(&enabled, &user, version, &mut warnings)?.to_table();
     let mut layers = Layers { snapshots: &snapshots, meetings: Vec::new() };
     for path in ranked_paths(&enabled, &path) {
         layers.charts(&enabled, chart, &path, &path);
@@ -96,9 +98,9 @@ pub fn explain(
     let sources = sources(chart, &user);
     let found = lookup(&values, &path);
     let mut changes = changes(&layers.meetings, &path, &sources);
-    let Found::Here(item) = found else { return Ok(Explanation { changes, value: None }) };
+    let Found::Here(item) = found else { return Ok(Explanation { changes, value: None, warnings }) };
     crown(&mut changes, &item, &sources);
-    Ok(Explanation { changes, value: Some(json(&item.data)) })
+    Ok(Explanation { changes, value: Some(json(&item.data)), warnings })
 }
 
 /// The keys of a path.
@@ -365,8 +367,7 @@ mod tests {
             files.iter().map(|(name, data)| ValuesFile { name, data: data.as_bytes() }).collect();
         let set: Vec<String> = set.iter().map(|text| (*text).to_owned()).collect();
         let options = Options { files: &files, set: &set, ..Options::default() };
-        let explanation =
-            explain(chart, &options, path, HelmVersion::V4, &mut Vec::new()).expect("an explanation");
+        let explanation = explain(chart, &options, path, HelmVersion::V4).expect("an explanation");
         let line = |change: &Change| {
             let place = change.place.as_ref().map_or_else(String::new, |place| {
                 format!("{}:{}", place.source.name, place.source.line_column(place.span.start).0)

@@ -51,6 +51,8 @@ pub struct UserValues {
     pub table: Table,
     /// The texts behind their places: files under their names, flags under theirs, such as `--set`.
     pub sources: Sources,
+    /// The warnings of reading them.
+    pub warnings: Vec<Warning>,
 }
 
 impl Default for Options<'_> {
@@ -65,21 +67,20 @@ impl Default for Options<'_> {
 ///
 /// # Errors
 /// If a file or flag is not well formed.
-pub fn merge(options: &Options<'_>, version: HelmVersion, warnings: &mut Vec<Warning>) -> Result<UserValues> {
-    merge_observed(options, version, warnings, &mut |_| {})
+pub fn merge(options: &Options<'_>, version: HelmVersion) -> Result<UserValues> {
+    merge_observed(options, version, &mut |_| {})
 }
 
 /// The same, showing to `observe` the values after each document and each flag.
 pub(super) fn merge_observed(
     options: &Options<'_>,
     version: HelmVersion,
-    warnings: &mut Vec<Warning>,
     observe: &mut dyn FnMut(&dyn Fn() -> Table),
 ) -> Result<UserValues> {
-    let mut sources = Sources::default();
+    let (mut sources, mut warnings) = (Sources::default(), Vec::new());
     let mut table = Table::default();
     for ValuesFile { name, data } in options.files {
-        let documents = file::documents(data, name, version, &mut sources, warnings)
+        let documents = file::documents(data, name, version, &mut sources, &mut warnings)
             .map_err(|error| error.prefix(format_args!("failed to parse {name}")))?;
         for document in documents {
             table = merge_tables(&table, &document);
@@ -93,7 +94,7 @@ pub(super) fn merge_observed(
     flags.apply("--set-file", options.file, &Mode::File(options.read_file))?;
     flags.apply("--set-literal", options.literal, &Mode::Literal)?;
     let Flags { sources, fields, .. } = flags;
-    Ok(UserValues { table: draft::freeze(fields), sources })
+    Ok(UserValues { table: draft::freeze(fields), sources, warnings })
 }
 
 struct Flags<'f, 'v> {

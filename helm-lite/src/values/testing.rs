@@ -33,7 +33,7 @@ pub(crate) fn chart(name: &str, values: &str, dependencies: Vec<Chart>) -> Chart
 pub(crate) fn user(values: &str) -> UserValues {
     let files = [ValuesFile { name: "user.yaml", data: values.as_bytes() }];
     let options = Options { files: &files, ..Options::default() };
-    merge(&options, HelmVersion::V4, &mut Vec::new()).expect("values")
+    merge(&options, HelmVersion::V4).expect("values")
 }
 
 /// The values of a file.

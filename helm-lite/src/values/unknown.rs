@@ -93,7 +93,7 @@ mod tests {
         let set = set.map(str::to_owned);
         let files = [ValuesFile { name: "u.yaml", data: b"unknown: 1\n" }];
         let options = Options { files: &files, set: &set, ..Options::default() };
-        let user = merge(&options, HelmVersion::V4, &mut Vec::new()).expect("values");
+        let user = merge(&options, HelmVersion::V4).expect("values");
         let mut warnings = Vec::new();
         warn(&root, &user, &mut warnings);
         let found: Vec<_> =

@@ -13,16 +13,14 @@ use argocd::application::{
 };
 use clap::Parser;
 use diagnostic::{Error, ErrorKind, Result};
-use helm_lite::{Chart, DEBUG_ADVICE};
+use helm_lite::{Chart, Selection};
 use kustomize::{LoadRestrictor, Options, Remote as _, Reorder};
 use vfs::Files;
 
 use super::shadow::Shadowed;
 use crate::built::Warnings;
 use crate::chart::places::{Inputs, ReadFiles};
-use crate::chart::text::Selection;
 use crate::chart::{self, Release, Values};
-use crate::charts::Loaded;
 use crate::cli::flags::BuildFlags;
 use crate::config;
 use crate::dependencies::Manager;
@@ -34,7 +32,7 @@ use crate::render::{ENGINE, Engines};
 #[derive(Debug, Default)]
 pub(crate) struct CompletedCharts(Mutex<HashMap<PathBuf, Slot>>);
 
-type Slot = Arc<OnceLock<Result<Arc<Loaded>>>>;
+type Slot = Arc<OnceLock<Result<Arc<Chart>>>>;
 
 impl CompletedCharts {
     /// Returns true if nothing was fetched.
@@ -47,14 +45,9 @@ impl CompletedCharts {
     ///
     /// # Errors
     /// If the chart is invalid or cannot be fetched.
-    pub(crate) fn loaded(
-        &self,
-        engines: &Engines<'_>,
-        path: &Path,
-        repository: &Path,
-    ) -> Result<Arc<Loaded>> {
+    pub(crate) fn loaded(&self, engines: &Engines<'_>, path: &Path, repository: &Path) -> Result<Arc<Chart>> {
         let loaded = engines.chart(path, Some(repository))?;
-        if chart::missing(&loaded.chart).is_empty() {
+        if loaded.missing_dependencies().is_empty() {
             return Ok(loaded);
         }
         let slot = {
@@ -65,20 +58,19 @@ impl CompletedCharts {
     }
 }
 
-fn completed(engines: &Engines<'_>, folder: &Path, repository: &Path, loaded: &Loaded) -> Result<Loaded> {
+fn completed(engines: &Engines<'_>, folder: &Path, repository: &Path, loaded: &Chart) -> Result<Chart> {
     let access = Access::default();
     let fetched = Manager::new(engines.chart_sources(), folder, &access, true)
         .map(|manager| manager.within(engines.files(), repository))
         .and_then(|manager| manager.charts(&mut |_| {}))
         .map_err(|error| {
-            error
-                .context(format!("while fetching what the chart `{}` depends on", loaded.chart.metadata.name))
+            error.context(format!("while fetching what the chart `{}` depends on", loaded.metadata.name))
         })?;
-    let mut chart = loaded.chart.clone();
+    let mut chart = loaded.clone();
     let is_fetched = |known: &Chart| fetched.iter().any(|new| new.metadata.name == known.metadata.name);
     chart.dependencies.retain(|known| !is_fetched(known));
     chart.dependencies.extend(fetched.iter().cloned());
-    Ok(Loaded { chart, warnings: loaded.warnings.clone() })
+    Ok(chart)
 }
 
 /// The engines, for the sources of one Application.
@@ -167,7 +159,6 @@ impl argocd::application::Engines for SourceEngines<'_> {
             };
             list.push(parameter.assignment.clone());
         }
-        let mut warnings = Vec::new();
         let files = RefCell::new(ReadFiles::default());
         let read = |name: &str| {
             let data = self.read(&names, name)?;
@@ -176,8 +167,8 @@ impl argocd::application::Engines for SourceEngines<'_> {
             }
             Ok(data)
         };
-        let user = chart::user_values_from(&read, &given, ENGINE, &mut warnings)?;
-        let loaded = self.completed.loaded(&self.engines, &request.chart, &request.repository)?;
+        let user = chart::user_values_from(&read, &given, ENGINE)?;
+        let chart = self.completed.loaded(&self.engines, &request.chart, &request.repository)?;
         let release = Release {
             name: &request.release_name,
             namespace: request.namespace.as_deref(),
@@ -186,16 +177,13 @@ impl argocd::application::Engines for SourceEngines<'_> {
             api_versions: &request.api_versions,
             version: ENGINE,
             checks_schemas: !request.skip_schema_validation,
-            debug: false,
             cluster: None,
         };
-        // There is no such flag here, and the place is shown.
-        let rendered = self.engines.helm(&loaded, &user, &release, warnings);
-        let rendered = rendered.map_err(|error| error.without_end(DEBUG_ADVICE))?;
+        let rendered = self.engines.helm(&chart, &user, &release)?;
         let selection = Selection { crds: request.include_crds, hooks: true, tests: !request.skip_tests };
         let inputs = |root| Inputs {
             root,
-            loaded: Arc::clone(&loaded),
+            chart: Arc::clone(&chart),
             given,
             files: files.into_inner(),
             version: ENGINE,
@@ -239,7 +227,7 @@ impl argocd::application::Engines for SourceEngines<'_> {
         };
         let path =
             self.engines.chart_sources().folder(&request).map_err(|error| error.at(chart.place.clone()))?;
-        let version = self.engines.chart(&path, None)?.chart.metadata.version.clone();
+        let version = self.engines.chart(&path, None)?.metadata.version.clone();
         Ok(PulledChart { path, version })
     }
 }

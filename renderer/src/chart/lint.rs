@@ -69,16 +69,16 @@ impl Linting<'_> {
         };
         let shown = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let (values, schema) = (optional(VALUES), optional(SCHEMA));
-        Ok(self.lint(&Folder {
+        let folder = Folder {
             path: &shown.to_string_lossy(),
             chart_file: &chart_file,
             values: values.as_deref(),
             schema: schema.as_deref(),
             templates: found("templates"),
             crds: found("crds"),
-            chart: charts::load(path, HelmVersion::V4, warnings)
-                .map_err(|error| Error::invalid(error.message())),
-        }))
+            chart: charts::load(path, HelmVersion::V4).map_err(|error| Error::invalid(error.message())),
+        };
+        Ok(self.lint(&folder, warnings))
     }
 
     fn archive(&self, path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Message>> {
@@ -95,18 +95,20 @@ impl Linting<'_> {
             let has_files = files.iter().any(|file| file.name.starts_with(folder));
             if has_files { Found::Folder } else { Found::Nothing }
         };
-        Ok(self.lint(&Folder {
+        let folder = Folder {
             path: &name,
             chart_file,
             values: file(VALUES),
             schema: file(SCHEMA),
             templates: found("templates/"),
             crds: found("crds/"),
-            chart: Chart::load_archive(&bytes, &name, HelmVersion::V4, warnings),
-        }))
+            chart: Chart::load_archive(&bytes, &name, HelmVersion::V4),
+        };
+        Ok(self.lint(&folder, warnings))
     }
 
-    fn lint(&self, folder: &Folder<'_>) -> Vec<Message> {
+    fn lint(&self, folder: &Folder<'_>, warnings: &mut Vec<Warning>) -> Vec<Message> {
+        warnings.extend(folder.chart.iter().flat_map(|chart| chart.warnings.iter().cloned()));
         let random = random();
         let zone = std::env::var("TZ").unwrap_or_else(|_| "UTC".to_owned());
         let options = Options {

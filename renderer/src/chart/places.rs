@@ -7,12 +7,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use helm_lite::{HelmVersion, Origin};
+use helm_lite::{Chart, Document, HelmVersion, Origin, Text};
 use kustomize::{History, TextPlaces};
 use yamltree::{Location, Source, Span};
 
 use super::given::Values;
-use crate::charts::Loaded;
 
 /// The recorded inputs of rendered charts, for locations.
 #[derive(Debug, Default)]
@@ -29,7 +28,7 @@ pub(crate) struct Inputs {
     /// The chart's folder, or its archive.
     pub(crate) root: Root,
     /// The chart.
-    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) chart: Arc<Chart>,
     /// The values that were given, by the names of files.
     pub(crate) given: Values,
     /// The content of those files.
@@ -69,11 +68,11 @@ struct Segment {
 }
 
 /// Collects the places of documents while the text is put together.
-pub(super) struct Collector<'c> {
+struct Collector<'c> {
     /// The path of the chart's directory as the user would write it.
     root: &'c str,
     numbers: HashMap<String, u32>,
-    pub(super) places: ChartPlaces,
+    places: ChartPlaces,
 }
 
 impl Kept {
@@ -107,6 +106,20 @@ impl Kept {
 }
 
 impl ChartPlaces {
+    /// Returns the text of a chart with its places; `root` is the path of the chart's directory as the user would write it.
+    pub(crate) fn of(text: Text<'_>, root: &str) -> (String, Self) {
+        let mut collector = Collector::new(root);
+        let text = text.write(&mut |start, document| match document {
+            Document::Crd(path, text) => collector.add(start, path, text.as_bytes(), None),
+            Document::Rendered(manifest) => {
+                if let Some(origin) = &manifest.origin {
+                    collector.add(start, &manifest.path, origin.template(), Some(origin));
+                }
+            }
+        });
+        (text, collector.places)
+    }
+
     /// The files that its spans are in.
     pub(crate) fn sources(&self) -> argocd::objects::Sources {
         self.sources.as_slice().into()
@@ -143,12 +156,12 @@ impl TextPlaces for ChartPlaces {
 }
 
 impl<'c> Collector<'c> {
-    pub(super) fn new(root: &'c str) -> Self {
+    fn new(root: &'c str) -> Self {
         Self { root, numbers: HashMap::new(), places: ChartPlaces::default() }
     }
 
     /// Notes that a document begins at an offset of the text. A path begins with the chart's name.
-    pub(super) fn add(&mut self, start: usize, path: &str, file: &[u8], origin: Option<&Origin>) {
+    fn add(&mut self, start: usize, path: &str, file: &[u8], origin: Option<&Origin>) {
         let places = &mut self.places;
         let source = *self.numbers.entry(path.to_owned()).or_insert_with(|| {
             let inner = path.split_once('/').map_or(path, |(_, inner)| inner);

@@ -95,7 +95,7 @@ impl Manager<'_> {
             }
         };
         let pulled = pulled.map_err(|error| named(&error))?;
-        Chart::load_archive(&pulled.bytes, &pulled.file_name, HelmVersion::V4, &mut Vec::new())
+        Chart::load_archive(&pulled.bytes, &pulled.file_name, HelmVersion::V4)
             .map_err(|error| named(&error))?;
         Ok((pulled.file_name, pulled.bytes))
     }
@@ -108,7 +108,7 @@ impl Manager<'_> {
             None => charts::files(&Disk::new(), folder, None)?,
         };
         let shown = folder.display().to_string();
-        let metadata = Chart::load(files.clone(), &shown, HelmVersion::V4, &mut Vec::new())?.metadata;
+        let metadata = Chart::load(files.clone(), &shown, HelmVersion::V4)?.metadata;
         let constraints = Constraints::parse(&dependency.version).map_err(|error| {
             input(format!("dependency {name} has an invalid version/constraint format: {error}"))
         })?;
@@ -157,9 +157,7 @@ impl Fetched {
 
     /// The charts in the archives.
     pub(super) fn charts(self) -> Result<Vec<Chart>> {
-        let load = |(name, bytes): &(String, Arc<[u8]>)| {
-            Chart::load_archive(bytes, name, HelmVersion::V4, &mut Vec::new())
-        };
+        let load = |(name, bytes): &(String, Arc<[u8]>)| Chart::load_archive(bytes, name, HelmVersion::V4);
         self.archives.iter().map(load).collect()
     }
 
@@ -175,7 +173,7 @@ impl Fetched {
         let kept: HashMap<&str, ()> = self.archives.iter().map(|(name, _)| (name.as_str(), ())).collect();
         for name in before.iter().filter(|name| !kept.contains_key(name.as_str())) {
             let path = folder.join(name);
-            match charts::load(&path, HelmVersion::V4, &mut Vec::new()) {
+            match charts::load(&path, HelmVersion::V4) {
                 Err(error) => {
                     let (path, reason) = (path.display(), error.message());
                     say(&format!("Could not verify {path} for deletion: {reason} (Skipping)"));

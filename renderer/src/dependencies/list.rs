@@ -25,7 +25,7 @@ pub(crate) struct Status {
 /// # Errors
 /// A chart that cannot be read.
 pub(crate) fn list(path: &Path) -> Result<Option<(Vec<Status>, Vec<String>)>> {
-    let chart = charts::load(path, HelmVersion::V4, &mut Vec::new())?;
+    let chart = charts::load(path, HelmVersion::V4)?;
     if !chart.metadata.declares_dependencies() {
         return Ok(None);
     }
@@ -71,7 +71,7 @@ fn status(dependency: &Dependency, entries: &[PathBuf], chart: &Chart) -> &'stat
 }
 
 fn of_archive(dependency: &Dependency, archive: &Path) -> &'static str {
-    match charts::load(archive, HelmVersion::V4, &mut Vec::new()) {
+    match charts::load(archive, HelmVersion::V4) {
         Err(_) => "corrupt",
         Ok(chart) if chart.metadata.name != dependency.name => "misnamed",
         Ok(chart) => version_fault(dependency, &chart).unwrap_or("ok"),
@@ -103,7 +103,7 @@ fn undeclared(chart: &Chart, entries: &[PathBuf]) -> Vec<String> {
             continue;
         }
         let shown = path.display().to_string();
-        match charts::load(path, HelmVersion::V4, &mut Vec::new()) {
+        match charts::load(path, HelmVersion::V4) {
             Err(_) => warnings.push(format!("WARNING: {shown:?} is not a chart.")),
             Ok(found) => {
                 let is_it = |dependency: &Dependency| dependency.name == found.metadata.name;

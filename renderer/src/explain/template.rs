@@ -58,7 +58,7 @@ pub(super) fn line(
     applications: &[Object],
 ) -> Line {
     let text = line_at(&place.source.text, place.span.start as usize);
-    let mut uses = Uses { chart: &inputs.loaded.chart, root: &inputs.root.name, found: Vec::new() };
+    let mut uses = Uses { chart: &inputs.chart, root: &inputs.root.name, found: Vec::new() };
     uses.add(text, None, 0);
     uses.found.truncate(MAX_VALUES);
     let way = way(&place.source.name, &inputs.root.name);
@@ -155,7 +155,7 @@ fn rename(change: &mut Change, inputs: &Inputs) {
     }
     let path = inputs.root.path.to_string_lossy();
     let within = |folder: &str| name.strip_prefix(folder)?.strip_prefix('/');
-    if let Some(inner) = within(&path).or_else(|| within(&inputs.loaded.chart.metadata.name)) {
+    if let Some(inner) = within(&path).or_else(|| within(&inputs.chart.metadata.name)) {
         let name = format!("{}/{inner}", inputs.root.name);
         place.source = Arc::new(Source { name, text: Arc::clone(&place.source.text) });
     }

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use argocd::objects::Object;
 use diagnostic::{Error, ErrorKind, Result};
 use flux::{ChartPlace, ChartRequest, EditedKustomization, Engines, MANIFESTS, Manifests};
-use helm_lite::DEBUG_ADVICE;
 use helm_lite::values::{self, Options as ValuesOptions, ValuesFile};
+use helm_lite::{Chart, Selection, push_document};
 use kustomize::{LoadRestrictor, Options};
 use vfs::{Files, MemoryTree};
 
@@ -19,8 +19,6 @@ use super::Settings;
 use crate::argocd::{CompletedCharts, Shadowed};
 use crate::built::Warnings;
 use crate::chart::Release;
-use crate::chart::text::{Selection, push_document};
-use crate::charts::Loaded;
 use crate::manifests;
 use crate::remote::charts::{Access, ChartRequest as RemoteRequest};
 use crate::render::{ENGINE, Renderer};
@@ -61,7 +59,7 @@ impl<'r> FluxEngines<'r> {
     }
 
     /// The chart, with the files in place of its values that the release names.
-    fn loaded(&self, request: &ChartRequest<'_>) -> Result<Arc<Loaded>> {
+    fn loaded(&self, request: &ChartRequest<'_>) -> Result<Arc<Chart>> {
         match &request.chart {
             ChartPlace::Folder { files, root, path } => {
                 if files.resolve(path).is_err() {
@@ -88,8 +86,8 @@ impl<'r> FluxEngines<'r> {
                 let chart = Arc::clone(&loaded);
                 let read = move |name: &str| {
                     let is_it = |file: &&helm_lite::File| file.name == name;
-                    let values = chart.chart.values_file.iter().find(is_it);
-                    values.or_else(|| chart.chart.files.iter().find(is_it)).map(|file| Arc::clone(&file.data))
+                    let values = chart.values_file.iter().find(is_it);
+                    values.or_else(|| chart.files.iter().find(is_it)).map(|file| Arc::clone(&file.data))
                 };
                 with_values(loaded, request, &read)
             }
@@ -99,10 +97,10 @@ impl<'r> FluxEngines<'r> {
 
 /// Of a chart whose values files are named, these are the values, and its own are not unless they are named too.
 fn with_values(
-    loaded: Arc<Loaded>,
+    loaded: Arc<Chart>,
     request: &ChartRequest<'_>,
     read: &dyn Fn(&str) -> Option<Arc<[u8]>>,
-) -> Result<Arc<Loaded>> {
+) -> Result<Arc<Chart>> {
     if request.values_files.is_empty() {
         return Ok(loaded);
     }
@@ -120,13 +118,13 @@ fn with_values(
         }
     }
     let files: Vec<ValuesFile<'_>> = contents.iter().map(|(name, data)| ValuesFile { name, data }).collect();
-    let mut warnings = loaded.warnings.clone();
     let options = ValuesOptions { files: &files, ..ValuesOptions::default() };
-    let given = values::merge(&options, ENGINE, &mut warnings)?;
-    let mut chart = loaded.chart.clone();
+    let given = values::merge(&options, ENGINE)?;
+    let mut chart = (*loaded).clone();
     chart.values = given.table;
     chart.sources.extend(&given.sources);
-    Ok(Arc::new(Loaded { chart, warnings }))
+    chart.warnings.extend(given.warnings);
+    Ok(Arc::new(chart))
 }
 
 impl Engines for FluxEngines<'_> {
@@ -168,13 +166,10 @@ impl Engines for FluxEngines<'_> {
             api_versions: &self.settings.api_versions,
             version: ENGINE,
             checks_schemas: request.checks_schemas,
-            debug: false,
             cluster: None,
         };
         let engines = self.renderer.engines(self.files);
-        let rendered = engines
-            .helm(&loaded, &request.values, &release, Vec::new())
-            .map_err(|error| error.without_end(DEBUG_ADVICE).at(place()))?;
+        let rendered = engines.helm(&loaded, &request.values, &release).map_err(|error| error.at(place()))?;
         let text = rendered.text(Selection { crds: true, hooks: true, tests: true });
         let hooks = |are_tests: bool| {
             documents(

@@ -252,7 +252,10 @@ helm:
         for (text, want) in [
             ("", "app/.argocd-source.yaml:1:1: expected a mapping"),
             ("[a]", "app/.argocd-source.yaml:1:1: expected a mapping"),
-            ("helm:\n  releaseName: 7\n", "app/.argocd-source.yaml:2:16: `source.helm.releaseName` must be a string"),
+            (
+                "helm:\n  releaseName: 7\n",
+                "app/.argocd-source.yaml:2:16: `source.helm.releaseName` must be a string",
+            ),
             ("helm: [", "app/.argocd-source.yaml:"),
         ] {
             let error = applied(&[(".argocd-source.yaml", text)]).err().unwrap().to_string();

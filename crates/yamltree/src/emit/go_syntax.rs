@@ -73,9 +73,14 @@ mod tests {
 
     #[test]
     fn values_are_printed_with_their_go_types() {
-        let list = Node::sequence(vec![Node::plain("1"), Node::plain("~"), Node::plain("a\"\n\u{A0}\u{200B}e\u{301}")]);
+        let list = Node::sequence(vec![
+            Node::plain("1"),
+            Node::plain("~"),
+            Node::plain("a\"\n\u{A0}\u{200B}e\u{301}"),
+        ]);
         let map = Node::mapping(vec![Entry::new("b", list), Entry::new("a", Node::plain("1e6"))]);
-        let inner = "\"a\":1e+06, \"b\":[]interface {}{1, interface {}(nil), \"a\\\"\\n\\u00a0\\u200be\u{301}\"}";
+        let inner =
+            "\"a\":1e+06, \"b\":[]interface {}{1, interface {}(nil), \"a\\\"\\n\\u00a0\\u200be\u{301}\"}";
         assert_eq!(go_syntax(&map, Dialect::V2), format!("map[interface {{}}]interface {{}}{{{inner}}}"));
         assert_eq!(go_syntax(&map, Dialect::V3), format!("map[string]interface {{}}{{{inner}}}"));
         assert_eq!(go_syntax(&Node::null(), Dialect::V3), "<nil>");

@@ -76,9 +76,8 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     let version = if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 };
     let Arguments { chart, source, access, home, .. } = arguments;
     let chart = source.locate(chart, access, home, reporter)?;
-    let (explanation, warnings) =
-        chart::explain(&chart, &arguments.values.given(), &arguments.path, version)?;
-    reporter.warnings(&warnings);
+    let explanation = chart::explain(&chart, &arguments.values.given(), &arguments.path, version)?;
+    reporter.warnings(&explanation.warnings);
     if explanation.changes.is_empty() {
         let path = &arguments.path;
         return Err(Error::new(ErrorKind::Invalid, format!("nothing gives the value `{path}`")));

@@ -75,8 +75,8 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
             subcharts(&chart.join("charts"), &mut charts, 0);
         }
     }
-    let mut warnings = Vec::new();
-    let user = chart::user_values(&arguments.values.given(), HelmVersion::V4, &mut warnings)?;
+    let user = chart::user_values(&arguments.values.given(), HelmVersion::V4)?;
+    let mut warnings = user.warnings.clone();
     let linting = Linting {
         user: &user,
         namespace: arguments.namespace.as_deref().unwrap_or("default"),

@@ -102,7 +102,7 @@ fn unpack(pulled: &Pulled, parent: &Path) -> Result<()> {
         |reason| Error::new(ErrorKind::Invalid, format!("cannot unpack `{}`: {reason}", pulled.file_name));
     let files = archive::files(&pulled.bytes).map_err(refuse)?;
     let metadata = files.iter().filter(|file| file.name == "Chart.yaml").cloned().collect();
-    let name = Chart::load(metadata, &pulled.file_name, HelmVersion::V4, &mut Vec::new())?.metadata.name;
+    let name = Chart::load(metadata, &pulled.file_name, HelmVersion::V4)?.metadata.name;
     let folder = parent.join(&name);
     if fs::symlink_metadata(&folder).is_ok() {
         let sentence =

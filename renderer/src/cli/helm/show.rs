@@ -68,9 +68,8 @@ pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
         Command::Values(arguments) => (Part::Values, arguments),
     };
     reporter.set_quiet(arguments.quiet);
-    let mut warnings = Vec::new();
     let Arguments { chart, source, access, home, .. } = arguments;
-    let chart = source.locate(chart, access, home, reporter)?.load(HelmVersion::V4, &mut warnings)?;
-    reporter.warnings(&warnings);
+    let chart = source.locate(chart, access, home, reporter)?.load(HelmVersion::V4)?;
+    reporter.warnings(&chart.warnings);
     output::bytes_to_stdout(&show::show(&chart, part))
 }

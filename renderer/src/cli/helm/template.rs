@@ -9,15 +9,14 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use diagnostic::{Error, ErrorKind, Result};
-use helm_lite::HelmVersion;
-use helm_lite::manifest::{self, Rendered};
+use helm_lite::manifest::{self, RenderedFile};
+use helm_lite::{HelmVersion, Selection, Text, push_document};
 use kustomize::Function;
 
 use super::flags::InertFlags;
 use super::source::{AccessFlags, HomeFlags, SourceFlags};
 use super::talk;
 use super::values::ValueFlags;
-use crate::chart::text::{Selection, Text, push_document};
 use crate::chart::{self, DEFAULT_NAME, Release};
 use crate::charts::ChartLocation;
 use crate::cluster;
@@ -180,12 +179,14 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         api_versions: &arguments.api_versions,
         version: if arguments.helm_version == "3" { HelmVersion::V3 } else { HelmVersion::V4 },
         checks_schemas: !arguments.skip_schema_validation,
-        debug: arguments.debug,
         cluster: cluster.as_ref(),
     };
     let chart = arguments.source.locate(path, &arguments.access, &arguments.home, reporter)?;
     arguments.update_dependencies(&chart)?;
-    let rendered = chart::render(&chart, &arguments.values.given(), &release)?;
+    let mut rendered = chart::render(&chart, &arguments.values.given(), &release)?;
+    if !arguments.debug {
+        rendered = rendered.complete().map_err(advise_debug)?;
+    }
     reporter.warnings(&rendered.warnings);
     if arguments.strict && !rendered.warnings.is_empty() {
         return Err(Error::new(ErrorKind::Invalid, "there are warnings, and `--strict` makes them errors"));
@@ -209,6 +210,12 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         Some(folder) => write_files(text, folder, arguments.release_name.then_some(name.as_str())),
         None => output::to_stdout(&chosen()?),
     }
+}
+
+/// Appends the advice that Helm gives if it has a release whose manifests `--debug` prints.
+fn advise_debug(error: Error) -> Error {
+    let message = format!("{}\n\nUse --debug flag to render out invalid YAML", error.message());
+    error.with_message(message)
 }
 
 impl Arguments {
@@ -262,7 +269,7 @@ fn post_rendered(manifests: &str, program: &Path, arguments: &[String]) -> Resul
     let text = Programs::default()
         .pipe("post-renderer", &run)
         .map_err(|sentence| Error::new(ErrorKind::Invalid, sentence))?;
-    let file = Rendered::new(program.display().to_string(), text);
+    let file = RenderedFile::new(program.display().to_string(), text);
     manifest::sort(std::slice::from_ref(&file), HelmVersion::default()).map_err(|error| {
         error.prefix(format_args!("the post-renderer `{}` did not print a manifest", file.path))
     })?;
