@@ -26,7 +26,7 @@ pub struct Rendered {
     pub manifests: Manifests,
     /// Path and content of the CRDs of the chart and of its dependencies.
     pub crds: Vec<(String, String)>,
-    /// Warnings: of the chart, of the user's values and of the rendering.
+    /// Warnings: of the user's values, of the chart and of the rendering.
     pub warnings: Vec<Warning>,
     /// The error that ended the rendering, if Helm already has a release then: `--debug` prints its manifests.
     pub fault: Option<Error>,
@@ -51,7 +51,7 @@ impl Chart {
     /// If the chart or its values are invalid. Errors of templates and manifests are in [`Rendered::fault`].
     pub fn template(mut self, user: &UserValues, options: &Options<'_>) -> Result<Rendered> {
         refuse_library(&self)?;
-        let mut warnings = [self.warnings.as_slice(), &user.warnings].concat();
+        let mut warnings = [user.warnings.as_slice(), &self.warnings].concat();
         if self.metadata.deprecated {
             let name = &self.metadata.name;
             warnings.push(Warning::new(Code::DeprecatedChart, format!("the chart `{name}` is deprecated")));

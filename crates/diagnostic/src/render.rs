@@ -112,7 +112,7 @@ impl Renderer {
         let style = report.severity.style();
         let mut text = String::new();
         push(&mut text, style, &report.label);
-        push(&mut text, Style::new().bold(), &format!(": {}", visible(report.message)));
+        push(&mut text, Style::new().bold(), &format!(": {}", visible(report.message.trim_end())));
         text.push('\n');
         let position = report.location.map(|location| self.lines.position(location));
         let gutter = position.map_or(2, |position| position.line.to_string().len()).max(2);
