@@ -19,6 +19,7 @@ use helm_lite::{Chart, Cluster, HelmVersion, KubeVersion, Options, Rendered};
 pub use self::given::Values;
 use self::places::Inputs;
 use crate::charts::ChartLocation;
+use crate::roots;
 use crate::stack;
 
 /// A values file is no larger: it is read whole, and etcd takes releases of a megabyte.
@@ -201,6 +202,7 @@ pub(crate) fn read_values(name: &str) -> Result<Vec<u8>> {
         std::io::stdin().take(MAX_VALUES_FILE).read_to_end(&mut data).map_err(|error| refuse(&error))?;
         return Ok(data);
     }
+    roots::permit_file(Path::new(name)).map_err(|error| refuse(&error))?;
     let file = fs::File::open(name).map_err(|error| refuse(&error))?;
     file.take(MAX_VALUES_FILE + 1).read_to_end(&mut data).map_err(|error| refuse(&error))?;
     if data.len() as u64 > MAX_VALUES_FILE {

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::{Chart, File, HelmVersion, IgnoreRules, archive};
-use vfs::{Disk, FileKind, Files, ReadSet, Recorder};
+use vfs::{FileKind, Files, ReadSet, Recorder};
 
 use crate::remote::charts::Pulled;
+use crate::roots;
 
 /// Says what is no part of the chart.
 const IGNORE_FILE: &str = ".helmignore";
@@ -60,7 +61,7 @@ impl Charts {
 /// # Errors
 /// If it is invalid, with Helm's message.
 pub(crate) fn load(path: &Path, version: HelmVersion) -> Result<Chart> {
-    load_within(&Disk::new(), path, None, version)
+    load_within(&roots::disk_for(path), path, None, version)
 }
 
 /// Reads the chart at a path; with a `boundary`, nothing outside of that folder is read, whatever links there are.
@@ -176,6 +177,10 @@ impl<'p> Folder<'p> {
         }
         let names = self.source.resolve(&folder).and_then(|(real, _)| self.source.list(&real));
         for name in names.map_err(|error| Error::io("read", &folder, &error))? {
+            // As Helm's own `.helmignore` has it; Git's files are read by nothing.
+            if name == ".git" {
+                continue;
+            }
             let inner = below.join(&name);
             let path = self.top.join(&inner);
             let found = self.source.resolve(&path);
@@ -231,6 +236,8 @@ fn unreadable(path: &Path, error: &io::Error) -> Error {
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
+
+    use vfs::Disk;
 
     use super::*;
 

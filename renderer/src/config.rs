@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use diagnostic::{Error, ErrorKind, Result};
 use kustomize::Options;
+use vfs::Disk;
 
 use crate::chart_target::ChartOptions;
 use crate::cli::flags::BuildFlags;
 use crate::report::Reporter;
+use crate::roots;
 
 /// Variable by which Kustomize enables its managed-by label (konfig/general.go:45).
 const MANAGED_BY_LABEL: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
@@ -28,6 +30,8 @@ pub struct Config {
     pub cache_dir: Option<PathBuf>,
     /// True if a warning makes a target fail.
     pub strict: bool,
+    /// The real paths of the directories to which reads are confined; without them the rules of the real tools hold.
+    pub roots: Option<Vec<PathBuf>>,
 }
 
 impl Config {
@@ -50,7 +54,29 @@ impl Config {
         let cache_dir = flags.cache_dir.clone().or_else(default_cache_dir);
         let cache_dir = cache_dir.map(|path| std::path::absolute(&path).unwrap_or(path));
         let charts = ChartOptions::default();
-        Ok(Self { options, charts, offline: flags.offline, cache_dir, strict: flags.strict })
+        Ok(Self { options, charts, offline: flags.offline, cache_dir, strict: flags.strict, roots: None })
+    }
+
+    /// The same, confined to some directories.
+    #[must_use]
+    pub(crate) fn confined_to(self, roots: Option<Vec<PathBuf>>) -> Self {
+        Self { roots, ..self }
+    }
+
+    /// The same, which may read from more directories where it is confined.
+    #[must_use]
+    pub(crate) fn reading(mut self, directories: impl Iterator<Item = PathBuf>) -> Self {
+        if let Some(roots) = &mut self.roots {
+            roots.extend(directories);
+        }
+        self
+    }
+
+    /// The disk that targets are read from. The cache of what was fetched is always part of it.
+    pub(crate) fn disk(&self) -> Disk {
+        let Some(roots) = &self.roots else { return Disk::new() };
+        let cache = self.cache_dir.as_deref().map(roots::real);
+        Disk::confined(roots.iter().cloned().chain(cache).collect())
     }
 }
 

@@ -13,6 +13,7 @@ use vfs::{Disk, FileKind, Files};
 use yamltree::Source;
 
 use crate::git::Repository;
+use crate::roots;
 
 /// Objects that are looked for.
 #[derive(Clone, Copy)]
@@ -57,7 +58,8 @@ pub(crate) fn find_projects(path: &Path) -> Result<Vec<Object>> {
 }
 
 fn look_for(wanted: Wanted, path: &Path) -> Result<Vec<Object>> {
-    let mut search = Search { wanted, disk: Disk::new(), found: Vec::new() };
+    let mut search =
+        Search { wanted, disk: Disk::confined(roots::of_repository(None, [path])), found: Vec::new() };
     search.look(path, 0)?;
     Ok(search.found)
 }

@@ -15,7 +15,7 @@ use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::values::UserValues;
 use helm_lite::{Chart, HelmVersion, Rendered, Text};
 use kustomize::{History, Options, Shared, World};
-use vfs::{Disk, FileKind, Files, ReadSet};
+use vfs::{FileKind, Files, ReadSet};
 use yamltree::{Location, Source, Span};
 
 use crate::built::{Built, Overlay};
@@ -83,7 +83,8 @@ impl Renderer {
         let homes = Homes::from_environment();
         let chart_sources = ChartSources::new(config.cache_dir.clone(), config.offline, homes, TIMEOUT);
         let outside = Outside { remotes, chart_sources, functions: Programs::default() };
-        Self::with(config, Arc::new(Disk::new()), Arc::new(outside))
+        let disk = config.disk();
+        Self::with(config, Arc::new(disk), Arc::new(outside))
     }
 
     /// A renderer of other files, with nothing of them read yet. What was fetched is had in common.
@@ -140,6 +141,11 @@ impl Renderer {
     /// The engines, over a view of the files such as one that records what is consulted.
     pub(crate) fn engines<'r>(&'r self, files: &'r dyn Files) -> Engines<'r> {
         Engines { renderer: self, files }
+    }
+
+    /// Returns the options of builds.
+    pub(crate) fn options(&self) -> &Options {
+        &self.config.options
     }
 
     /// Returns where what was fetched is kept.

@@ -55,6 +55,11 @@ impl Repositories {
         chosen.ok_or_else(|| refused(&shown(url), wanted, &all))
     }
 
+    /// Returns the directories of all repositories.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|checkout| checkout.folder.as_path())
+    }
+
     /// Returns true if the context has an address at all.
     #[must_use]
     pub fn has(&self, url: &str) -> bool {

@@ -1,7 +1,8 @@
 //! The disk behind [`Files`]: real paths, bounded reads, names for hints.
 //!
 //! In: paths, absolute or relative to the working directory. Out: what is there, asked of the system once for each
-//! path in a run. It rejects devices and pipes, which have no end or block.
+//! path in a run. It rejects devices and pipes, which have no end or block, Git's own files and those of the system's
+//! processes, which hold credentials, and, in a confined disk, everything outside of its roots.
 
 use std::collections::HashMap;
 use std::fs::{self, File, FileType};
@@ -18,6 +19,8 @@ const MAX_PATH_LEN: usize = 4096;
 #[derive(Debug)]
 pub struct Disk {
     working_directory: PathBuf,
+    /// The directories to which reads are confined.
+    roots: Option<Vec<PathBuf>>,
     resolved: RwLock<HashMap<PathBuf, Resolved>>,
 }
 
@@ -39,6 +42,13 @@ impl Disk {
         Self::seen_from(std::env::current_dir().unwrap_or_default())
     }
 
+    /// The disk as seen from the working directory, confined to directories given by their real paths. Symbolic links are
+    /// followed as far as they stay inside.
+    #[must_use]
+    pub fn confined(roots: Vec<PathBuf>) -> Self {
+        Self { roots: Some(roots), ..Self::new() }
+    }
+
     fn seen_from(working_directory: PathBuf) -> Self {
         // The system returns the real path of the working directory, so its parts need no further checks.
         let known = working_directory
@@ -46,13 +56,25 @@ impl Disk {
             .filter(|ancestor| ancestor.is_absolute())
             .map(|ancestor| (ancestor.to_owned(), Ok((ancestor.to_owned(), FileKind::Directory))))
             .collect();
-        Self { working_directory, resolved: RwLock::new(known) }
+        Self { working_directory, roots: None, resolved: RwLock::new(known) }
     }
 
     /// Returns the directory that relative paths start from.
     #[must_use]
     pub fn working_directory(&self) -> &Path {
         &self.working_directory
+    }
+
+    /// Rejects a real path that no build may read.
+    fn permit(&self, real: &Path) -> io::Result<()> {
+        permit(real)?;
+        match &self.roots {
+            Some(roots) if !roots.iter().any(|root| real.starts_with(root)) => {
+                let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
+                Err(denied(format!("it is outside of the repository `{}`", root.display())))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn lookup(&self, path: &Path) -> Resolved {
@@ -144,10 +166,13 @@ impl Files for Disk {
         } else {
             self.lookup(&self.working_directory.join(path))
         };
-        Ok(resolved?)
+        let (real, kind) = resolved?;
+        self.permit(&real)?;
+        Ok((real, kind))
     }
 
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
+        self.permit(path)?;
         let file = File::open(path)?;
         let size = file.metadata()?.len();
         if size > MAX_FILE_SIZE {
@@ -162,8 +187,10 @@ impl Files for Disk {
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let path = self.working_directory.join(path);
+        self.permit(&path)?;
         let mut names = Vec::new();
-        for entry in fs::read_dir(self.working_directory.join(path))? {
+        for entry in fs::read_dir(path)? {
             if names.len() == MAX_DIRECTORY_ENTRIES {
                 let reason = format!("the directory has more than {MAX_DIRECTORY_ENTRIES} entries");
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
@@ -183,6 +210,28 @@ impl Files for Disk {
         let shown = if relative.as_os_str().len() < path.as_os_str().len() { &relative } else { path };
         shown.display().to_string()
     }
+}
+
+/// Rejects Git's own files, which hold tokens, and the files of the system: those in `/proc` hold the environment.
+///
+/// # Errors
+/// [`io::ErrorKind::PermissionDenied`], with a sentence for the user.
+pub fn permit(real: &Path) -> io::Result<()> {
+    let bytes = real.as_os_str().as_encoded_bytes();
+    let is_system = ["/proc", "/sys", "/dev"].iter().any(|directory| real.starts_with(directory));
+    if is_system {
+        return Err(denied("it is a file of the operating system".to_owned()));
+    }
+    // Most paths have no such part, which one search shows.
+    let may_be_git = bytes.windows(5).any(|part| part == b"/.git");
+    if may_be_git && real.components().any(|part| part.as_os_str() == ".git") {
+        return Err(denied("files of Git in `.git` may hold credentials and are not read".to_owned()));
+    }
+    Ok(())
+}
+
+fn denied(reason: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, reason)
 }
 
 fn too_large() -> io::Error {
@@ -267,14 +316,50 @@ mod tests {
     }
 
     #[test]
+    fn git_and_the_system_are_never_read() {
+        let (_folder, root, disk) = repository();
+        fs::create_dir(root.join(".git")).unwrap();
+        fs::write(root.join(".git/config"), "token").unwrap();
+        fs::write(root.join(".gitignore"), "").unwrap();
+        symlink("../.git/config", root.join("app/config")).unwrap();
+        symlink("/proc/self/environ", root.join("app/environment")).unwrap();
+        for path in [".git/config", ".git", "app/config", "app/environment", "/proc/self/environ", "/sys"] {
+            let error = disk.resolve(Path::new(path)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{path}");
+        }
+        assert_eq!(disk.read(&root.join(".git/config")).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!(disk.resolve(Path::new(".gitignore")).is_ok());
+    }
+
+    #[test]
+    fn a_confined_disk_has_nothing_outside_of_its_roots() {
+        let (_folder, root, _) = repository();
+        fs::create_dir(root.join("other")).unwrap();
+        fs::write(root.join("other/secret"), "s").unwrap();
+        symlink("../other/secret", root.join("app/link")).unwrap();
+        symlink("a.yaml", root.join("app/b.yaml")).unwrap();
+        let disk = Disk { roots: Some(vec![root.join("app")]), ..Disk::seen_from(root.clone()) };
+        assert_eq!(disk.resolve(Path::new("app/b.yaml")).unwrap().0, root.join("app/a.yaml"));
+        for path in ["app/link", "other/secret", "app/../other", "."] {
+            let error = disk.resolve(Path::new(path)).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("it is outside of the repository `{}`", root.join("app").display())
+            );
+        }
+        assert_eq!(
+            disk.read(&root.join("other/secret")).unwrap_err().kind(),
+            io::ErrorKind::PermissionDenied
+        );
+    }
+
+    #[test]
     fn a_file_is_read_up_to_a_limit() {
         let (_folder, root, disk) = repository();
         assert_eq!(&*disk.read(&root.join("app/a.yaml")).unwrap(), b"a: 1\n");
         let large = File::create(root.join("large")).unwrap();
         large.set_len(MAX_FILE_SIZE + 1).unwrap();
         assert_eq!(disk.read(&root.join("large")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
-        // Like all files in /proc it reports size zero, and it has no end.
-        assert_eq!(disk.read(Path::new("/dev/zero")).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

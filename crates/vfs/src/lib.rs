@@ -3,7 +3,7 @@
 //! Engines read through [`Files`]. [`Disk`] reads the file system of this machine; [`Mounted`] mounts a [`Tree`] (a
 //! [`MemoryTree`], or the files of a commit) at a directory of other files; [`Recorder`] records what was read. All of them
 //! resolve paths as Linux does: symbolic links are followed, and `..` after a link is the parent of the link's target.
-//! Rejects devices and pipes, files over [`MAX_FILE_SIZE`], directories over [`MAX_DIRECTORY_ENTRIES`], and cycles of links.
+//! Rejects devices and pipes, Git's own files, files over [`MAX_FILE_SIZE`], directories over [`MAX_DIRECTORY_ENTRIES`], and cycles of links.
 //!
 //! ```
 //! use std::path::Path;
@@ -27,7 +27,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-pub use disk::Disk;
+pub use disk::{Disk, permit};
 pub use memory::MemoryTree;
 pub use mounted::{EmptyFiles, Mounted};
 pub use recorder::{ReadSet, Recorder};

@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::disk::permit;
 use crate::{Entry, FileKind, Files, ReadSet, Tree};
 
 /// The maximum number of links in one path, as in Linux (`MAXSYMLINKS`).
@@ -83,7 +84,9 @@ impl<T: Tree, F: Files> Mounted<T, F> {
 
 impl<T: Tree, F: Files> Files for Mounted<T, F> {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
-        self.descend(path, MAX_LINKS)
+        let (real, kind) = self.descend(path, MAX_LINKS)?;
+        permit(&real)?;
+        Ok((real, kind))
     }
 
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use argocd::application::{
     ChartRequest, KustomizationRequest, Manifests, ParameterKind, PulledChart, RemoteChart, ValueFile,
 };
-use clap::Parser;
 use diagnostic::{Error, ErrorKind, Result};
 use helm_lite::{Chart, Selection};
 use kustomize::{LoadRestrictor, Options, Remote as _, Reorder};
@@ -21,9 +20,8 @@ use super::shadow::Shadowed;
 use crate::built::Warnings;
 use crate::chart::places::{Inputs, ReadFiles};
 use crate::chart::{self, Release, Values};
-use crate::cli::flags::BuildFlags;
-use crate::config;
 use crate::dependencies::Manager;
+use crate::grants::{self, Grants};
 use crate::manifests;
 use crate::remote::charts::{Access, ChartRequest as RemoteRequest, OCI};
 use crate::render::{ENGINE, Engines};
@@ -78,19 +76,20 @@ fn completed(engines: &Engines<'_>, folder: &Path, repository: &Path, loaded: &C
 pub(crate) struct SourceEngines<'r> {
     engines: Engines<'r>,
     completed: &'r CompletedCharts,
-    operator: Option<&'r Options>,
+    operator: Options,
+    grants: Grants,
     warnings: Mutex<Warnings>,
 }
 
 impl<'r> SourceEngines<'r> {
-    pub(crate) fn new(engines: Engines<'r>, completed: &'r CompletedCharts) -> Self {
-        Self { engines, completed, operator: None, warnings: Mutex::default() }
+    /// For sources whose authors may ask for what is granted.
+    pub(crate) fn new(engines: Engines<'r>, completed: &'r CompletedCharts, grants: Grants) -> Self {
+        Self { engines, completed, operator: Options::default(), grants, warnings: Mutex::default() }
     }
 
-    /// The same for sources whose authors may not have programs run unless the operator lets them: what the operator
-    /// says of builds holds for all of them.
-    pub(crate) fn within(self, operator: &'r Options) -> Self {
-        Self { operator: Some(operator), ..self }
+    /// The same, where the operator's options hold for all builds.
+    pub(crate) fn with_options(self, operator: &Options) -> Self {
+        Self { operator: operator.clone(), ..self }
     }
 
     /// Returns what the engines gave warnings of.
@@ -197,7 +196,7 @@ impl argocd::application::Engines for SourceEngines<'_> {
     }
 
     fn kustomization(&self, request: &KustomizationRequest) -> Result<Manifests> {
-        let options = options(request, self.operator)?;
+        let options = options(request, &self.operator, self.grants)?;
         let with_chart = match &request.chart {
             Some(chart) => Some(shadowed(self.engines.files(), &chart.path, &chart.text, "rendered")?),
             None => None,
@@ -236,20 +235,11 @@ fn shadowed<'f>(files: &'f dyn Files, path: &Path, text: &str, note: &'static st
     Shadowed::new(files, path, text, note).map_err(|error| Error::disk("find", path, &error))
 }
 
-/// `kustomize.buildOptions` on a command line.
-#[derive(Parser)]
-#[command(no_binary_name = true, disable_help_flag = true)]
-struct BuildOptions {
-    #[command(flatten)]
-    flags: BuildFlags,
-}
-
 /// The options of a build; the versions of the cluster are for charts only.
-fn options(request: &KustomizationRequest, operator: Option<&Options>) -> Result<Options> {
-    let mut options = if request.options.is_empty() { Options::default() } else { asked(request)? };
-    if let Some(operator) = operator {
-        options = permitted(options, operator)?;
-    }
+fn options(request: &KustomizationRequest, operator: &Options, grants: Grants) -> Result<Options> {
+    let asked = grants::parse(request.options.iter().map(String::as_str))?;
+    grants.check(&asked)?;
+    let mut options = with(operator.clone(), asked);
     if options.enable_helm {
         if request.kube_version.is_some() {
             options.helm_kube_version.clone_from(&request.kube_version);
@@ -259,30 +249,13 @@ fn options(request: &KustomizationRequest, operator: Option<&Options>) -> Result
     Ok(options)
 }
 
-/// Returns what the flags of a request ask for.
-fn asked(request: &KustomizationRequest) -> Result<Options> {
-    let parsed = BuildOptions::try_parse_from(&request.options).map_err(|error| {
-        let message = error.to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Error::new(ErrorKind::Invalid, format!("the setting `kustomize.buildOptions`: {first}"))
-            .hint("it has flags of `kustomize build`")
-    })?;
-    config::check_build_flags(&parsed.flags)?;
-    Ok(config::build_options(&parsed.flags))
-}
-
-/// Returns what is asked for beside what the operator says.
-fn permitted(asked: Options, operator: &Options) -> Result<Options> {
-    let runs_programs =
-        asked.enable_alpha_plugins || asked.enable_exec || !asked.function_environment.is_empty();
-    if runs_programs && !(operator.enable_alpha_plugins && operator.enable_exec) {
-        let message = "the author of an Application cannot have programs run";
-        return Err(Error::new(ErrorKind::Invalid, message)
-            .hint("`--enable-alpha-plugins` and `--enable-exec` are for the plugin's own command line"));
-    }
-    let mut options = operator.clone();
+/// Returns the operator's options, and what is asked for beside them.
+fn with(operator: Options, asked: Options) -> Options {
+    let mut options = operator;
     options.enable_helm |= asked.enable_helm;
     options.enable_managed_by_label |= asked.enable_managed_by_label;
+    options.enable_alpha_plugins |= asked.enable_alpha_plugins;
+    options.enable_exec |= asked.enable_exec;
     options.helm_api_versions.extend(asked.helm_api_versions);
     options.function_environment.extend(asked.function_environment);
     if asked.helm_kube_version.is_some() {
@@ -294,5 +267,5 @@ fn permitted(asked: Options, operator: &Options) -> Result<Options> {
     if asked.reorder != Reorder::default() {
         options.reorder = asked.reorder;
     }
-    Ok(options)
+    options
 }

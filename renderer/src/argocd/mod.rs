@@ -14,7 +14,7 @@ use argocd::appset::{self, Generated};
 use argocd::objects::Object;
 use vfs::{Files, ReadSet, Recorder};
 
-pub(crate) use contexts::KnownWorld;
+pub(crate) use contexts::{KnownWorld, readable};
 use diagnostic::Result;
 pub(crate) use discovery::{Discovery, Found};
 pub(crate) use engines::{CompletedCharts, SourceEngines};
@@ -24,6 +24,7 @@ pub(crate) use shadow::Shadowed;
 
 use crate::built::Warnings;
 use crate::chart;
+use crate::grants::Grants;
 use crate::render::Renderer;
 
 /// Renders Applications over one renderer's files.
@@ -79,7 +80,8 @@ impl<'r> ApplicationRenderer<'r> {
         application: &Application,
         files: &dyn Files,
     ) -> (Warnings, Result<Rendered>) {
-        let engines = SourceEngines::new(self.renderer.engines(files), &self.charts);
+        let grants = self.world.grants.and(Grants::of(self.renderer.options()));
+        let engines = SourceEngines::new(self.renderer.engines(files), &self.charts, grants);
         let world = World {
             context: &self.world.context,
             repositories: &self.world.repositories,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use argocd::objects;
 use clap::Args;
 use diagnostic::{Error, ErrorKind, Result};
-use vfs::{Disk, FileKind, Files};
+use vfs::{FileKind, Files};
 
 use super::argocd_flags::WorldFlags;
 use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Found, KnownWorld, Outcome};
@@ -43,12 +43,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
-    let config = arguments.world.config(reporter);
+    let config = arguments.world.config(arguments.applications.iter().map(Path::new), reporter);
     let strict = config.strict;
-    let renderer = Renderer::new(config);
-    let disk = Disk::new();
+    let disk = config.disk();
     let working_directory = disk.working_directory();
-    let world = KnownWorld::load(arguments.world.context.as_deref(), working_directory, renderer.files())?;
+    let world = KnownWorld::load(arguments.world.context.as_deref(), working_directory, &disk)?;
+    let renderer = Renderer::new(config.reading(world.checkouts()));
     let found = find(&arguments.applications, working_directory, &world, renderer.files())?;
     let overrides = arguments.world.overrides(world.is_default);
     let applications = ApplicationRenderer {

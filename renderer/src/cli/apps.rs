@@ -114,9 +114,9 @@ enum Format {
 
 pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     let filter = Filter::new(arguments)?;
-    let config = arguments.world.config(reporter);
+    let config = arguments.world.config(arguments.places.iter().map(PathBuf::as_path), reporter);
     let strict = config.strict;
-    let disk = Disk::new();
+    let disk = config.disk();
     let Gathered { mut fleet, mut errors, unaffected } = match &arguments.affected_by {
         None => arguments.gather(&filter, config, reporter)?,
         Some(base) => arguments.gather_affected(base, config, reporter)?,
@@ -189,8 +189,8 @@ impl Arguments {
 
     /// The Applications below the folders.
     fn gather(&self, filter: &Filter, config: Config, reporter: &mut Reporter) -> Result<Gathered> {
-        let renderer = Renderer::new(config);
-        let world = self.known_world(&Disk::new())?;
+        let world = self.known_world(&config.disk())?;
+        let renderer = Renderer::new(config.reading(world.checkouts()));
         let discovery = discover(&self.places, renderer.files())?;
         for place in &discovery.fragments {
             reporter.notice(&format!("the Application at {place} lacks a source and is treated as a patch"));
@@ -216,6 +216,7 @@ impl Arguments {
             head: None,
             from_merge_base: false,
             context: self.world.context.as_deref(),
+            trust_head: false,
             jobs: super::jobs(self.jobs, usize::MAX),
         };
         let affected = diff::affected(&request, config, &self.world.overrides(false))?;

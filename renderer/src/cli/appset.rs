@@ -12,7 +12,7 @@ use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, Files, MAX_FILE_SIZE};
 use yamltree::Source;
 
-use crate::argocd::KnownWorld;
+use crate::argocd::{KnownWorld, readable};
 use crate::chart;
 use crate::output;
 use crate::report::Reporter;
@@ -49,6 +49,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CONTEXT")]
     context: Option<PathBuf>,
 
+    /// Read no file outside of DIR [default: the git work tree of the working directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
     /// The format
     #[arg(short, long, value_name = "FORMAT", default_value = "yaml")]
     output: Format,
@@ -74,7 +78,8 @@ enum Format {
 pub(super) fn run(command: &Command, reporter: &mut Reporter) -> Result<()> {
     let Command::Generate(arguments) = command;
     reporter.set_quiet(arguments.quiet);
-    let disk = Disk::new();
+    let named = arguments.files.iter().map(PathBuf::as_path);
+    let disk = Disk::confined(readable(arguments.root.as_deref(), arguments.context.as_deref(), named)?);
     let known = KnownWorld::load(arguments.context.as_deref(), disk.working_directory(), &disk)?;
     let random = chart::random();
     let world = World {

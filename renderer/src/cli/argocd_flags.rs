@@ -1,6 +1,6 @@
 //! The flags that the commands for Argo CD share, and what they come to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use argocd::application::Overrides;
 use argocd::objects::Method;
@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::config::{Config, default_cache_dir};
 use crate::report::Reporter;
+use crate::roots;
 
 #[derive(Args, Clone, Debug)]
 pub(super) struct WorldFlags {
@@ -36,6 +37,10 @@ pub(super) struct WorldFlags {
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
 
+    /// Read no file outside of DIR [default: the git work tree of the working directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
     /// Fail where there is a warning
     #[arg(long)]
     strict: bool,
@@ -56,12 +61,17 @@ enum Tracking {
 }
 
 impl WorldFlags {
-    /// Returns what the renderer is told.
-    pub(super) fn config(&self, reporter: &mut Reporter) -> Config {
+    /// Returns the settings of the renderer, which reads from the repository and from what the command line names.
+    pub(super) fn config<'p>(
+        &self,
+        named: impl IntoIterator<Item = &'p Path>,
+        reporter: &mut Reporter,
+    ) -> Config {
         reporter.set_quiet(self.quiet);
         let cache_dir = self.cache_dir.clone().or_else(default_cache_dir);
         let cache_dir = cache_dir.map(|path| std::path::absolute(&path).unwrap_or(path));
-        Config { offline: self.offline, cache_dir, strict: self.strict, ..Config::default() }
+        let roots = Some(roots::of_repository(self.root.as_deref(), named));
+        Config { offline: self.offline, cache_dir, strict: self.strict, roots, ..Config::default() }
     }
 
     /// Returns what takes the place of what the context says.

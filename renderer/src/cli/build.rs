@@ -19,6 +19,7 @@ use crate::output::{self, Format};
 use crate::progress::Progress;
 use crate::render::{Event, Renderer};
 use crate::report::Reporter;
+use crate::roots;
 use crate::target::{self, Target};
 
 const EXAMPLES: &str = "\
@@ -113,10 +114,12 @@ struct Outcome {
 
 pub(super) fn run(arguments: Arguments, reporter: &mut Reporter) -> Result<()> {
     let charts = arguments.charts.options(&arguments.flags);
+    let root = arguments.flags.root.clone();
     let config = Config { charts, ..Config::new(&arguments.flags, reporter)? };
     let run = Run { strict: config.strict, format: arguments.output.into(), jobs: arguments.jobs };
     let targets = read_targets(arguments.targets)?;
-    let renderer = Renderer::new(config);
+    let roots = roots::of_targets(root.as_deref(), targets.iter().map(AsRef::as_ref));
+    let renderer = Renderer::new(config.confined_to(roots));
     match &arguments.output_dir {
         Some(folder) => run.write_files(&renderer, targets, folder, reporter)?,
         None => run.print(&renderer, &targets, reporter)?,

@@ -72,6 +72,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     full_report: Option<String>,
 
+    /// Take the context file of the later state from that state, which lets a change judge itself
+    #[arg(long)]
+    trust_head: bool,
+
     /// Exit with 10 if there are differences
     #[arg(long)]
     exit_code: bool,
@@ -144,7 +148,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 
 impl Arguments {
     fn sides(&self, reporter: &mut Reporter) -> Result<Sides> {
-        let config = self.world.config(reporter);
+        let config = self.world.config(self.paths.iter().map(PathBuf::as_path), reporter);
         let has_revision = self.base.is_some() || self.head.is_some() || self.merge_base;
         match self.paths.as_slice() {
             [base, head] if !has_revision => diff::of_manifests(base, head, config),
@@ -159,6 +163,7 @@ impl Arguments {
                     head: self.head.as_deref(),
                     from_merge_base: self.merge_base,
                     context: self.world.context.as_deref(),
+                    trust_head: self.trust_head,
                     jobs: super::jobs(self.jobs, usize::MAX),
                 };
                 diff::of_revisions(&request, config, &self.world.overrides(false))

@@ -14,7 +14,7 @@ use yamltree::Location;
 
 use super::flags::BuildFlags;
 use super::helm::values::ValueFlags;
-use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Found, KnownWorld};
+use crate::argocd::{ApplicationRenderer, CompletedCharts, Discovery, Found, KnownWorld, readable};
 use crate::chart_target::{ChartOptions, is_archive};
 use crate::config::Config;
 use crate::explain::path::{Step, shown};
@@ -113,7 +113,9 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         ..ChartOptions::default()
     };
     let config = Config { charts, ..Config::new(&arguments.flags, reporter)? };
-    let renderer = Renderer::new(config).watching(wanted.kind);
+    let named = [arguments.target.as_path()];
+    let roots = readable(arguments.flags.root.as_deref(), arguments.context.as_deref(), named)?;
+    let renderer = Renderer::new(config.confined_to(Some(roots))).watching(wanted.kind);
     let applications = applications(arguments, renderer.files())?;
     let objects = objects(arguments, &applications, &renderer)?;
     let histories = renderer.histories();

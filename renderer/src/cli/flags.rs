@@ -26,6 +26,7 @@ pub(crate) struct BuildFlags {
     pub(crate) env: Vec<String>,
     pub(crate) offline: bool,
     pub(crate) cache_dir: Option<PathBuf>,
+    pub(crate) root: Option<PathBuf>,
     pub(crate) strict: bool,
     pub(crate) quiet: bool,
 }
@@ -74,6 +75,14 @@ impl Args for BuildFlags {
                     "cache-dir",
                     "DIR",
                     "Where remote resources are kept [env: RENDERER_CACHE_DIR] [default: ~/.cache/renderer]",
+                )
+                .value_parser(clap::value_parser!(PathBuf)),
+            )
+            .arg(
+                option(
+                    "root",
+                    "DIR",
+                    "Read no file outside of DIR [default: the git work tree of what is rendered]",
                 )
                 .value_parser(clap::value_parser!(PathBuf)),
             )
@@ -130,6 +139,7 @@ impl FromArgMatches for BuildFlags {
             env: texts("env"),
             offline: on("offline"),
             cache_dir: matches.get_one("cache-dir").cloned(),
+            root: matches.get_one("root").cloned(),
             strict: on("strict"),
             quiet: on("quiet"),
         })

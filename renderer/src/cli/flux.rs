@@ -1,7 +1,7 @@
 //! `renderer flux build`: what Flux would apply for a repository, without a cluster.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use argocd::objects::{self, Object};
 use clap::{Args, Subcommand};
@@ -9,7 +9,7 @@ use diagnostic::{Error, ErrorKind, Result};
 use flux::envsubst::Mode;
 use vfs::{Disk, FileKind, Files};
 
-use crate::argocd::KnownWorld;
+use crate::argocd::{KnownWorld, readable};
 use crate::config::{Config, default_cache_dir};
 use crate::flux::{Discovery, Fleet, FluxRenderer, Member, Settings};
 use crate::output;
@@ -77,6 +77,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR")]
     cache_dir: Option<PathBuf>,
 
+    /// Read no file outside of DIR [default: the git work tree of the working directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+
     /// Fail where there is a warning
     #[arg(long)]
     strict: bool,
@@ -95,7 +99,9 @@ impl Command {
 
 fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     reporter.set_quiet(arguments.quiet);
-    let renderer = Renderer::new(arguments.config());
+    let named = arguments.names.iter().map(Path::new);
+    let roots = readable(arguments.root.as_deref(), arguments.context.as_deref(), named)?;
+    let renderer = Renderer::new(arguments.config().confined_to(Some(roots)));
     let disk = Disk::new();
     let world = KnownWorld::load(arguments.context.as_deref(), disk.working_directory(), renderer.files())?;
     let wanted = Wanted::new(&arguments.names, &disk);

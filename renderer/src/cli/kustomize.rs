@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::output::{self, Format};
 use crate::render::Renderer;
 use crate::report::Reporter;
+use crate::roots;
 
 #[derive(Subcommand, Debug)]
 #[command(defer = true)]
@@ -88,7 +89,8 @@ impl Arguments {
 fn build(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> {
     let config = Config::new(&arguments.flags, reporter)?;
     let strict = config.strict;
-    let renderer = Renderer::new(config);
+    let roots = roots::of_targets(arguments.flags.root.as_deref(), [arguments.target.as_path()]);
+    let renderer = Renderer::new(config.confined_to(roots));
     let built = renderer.render_on_main(&arguments.target)?;
     let warnings = built.warnings();
     warnings.report(reporter);

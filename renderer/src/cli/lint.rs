@@ -13,7 +13,7 @@ use vfs::Disk;
 
 use super::findings::{FindingFormat, Verdict};
 use super::flags::BuildFlags;
-use crate::argocd::KnownWorld;
+use crate::argocd::{KnownWorld, readable};
 use crate::chart_target::ChartOptions;
 use crate::config::Config;
 use crate::linting::Linting;
@@ -116,7 +116,9 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
     let production = Regex::new(&arguments.production).map_err(|error| {
         Error::new(ErrorKind::Usage, format!("invalid regular expression in `--production`: {error}"))
     })?;
-    let renderer = Renderer::new(config(arguments, reporter)?).with_places();
+    let named = arguments.paths.iter().chain(&arguments.crds).map(PathBuf::as_path);
+    let roots = readable(arguments.flags.root.as_deref(), arguments.context.as_deref(), named)?;
+    let renderer = Renderer::new(config(arguments, reporter)?.confined_to(Some(roots))).with_places();
     let disk = Disk::new();
     let world = KnownWorld::load(arguments.context.as_deref(), disk.working_directory(), renderer.files())?;
     let overrides = Overrides {

@@ -16,6 +16,7 @@ use vfs::Disk;
 use crate::manifests;
 use crate::output;
 use crate::report::Reporter;
+use crate::roots;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -87,7 +88,7 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
 
 /// The objects of files as the controller would compare them, but without what it writes on them.
 fn settled(paths: &[PathBuf], namespace: &str) -> Result<Processed> {
-    let disk = Disk::new();
+    let disk = Disk::confined(roots::of_repository(None, paths.iter().map(PathBuf::as_path)));
     let mut objects = Vec::new();
     for path in paths {
         objects.extend(manifests::plain(path, &disk)?);

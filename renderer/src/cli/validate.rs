@@ -14,6 +14,7 @@ use crate::definitions;
 use crate::manifests;
 use crate::render::Renderer;
 use crate::report::Reporter;
+use crate::roots;
 use crate::validate::{Catalog, Validator};
 
 const EXAMPLES: &str = "\
@@ -71,7 +72,10 @@ pub(super) fn run(arguments: &Arguments, reporter: &mut Reporter) -> Result<()> 
         include_crds: true,
         ..ChartOptions::default()
     };
-    let renderer = Renderer::new(Config { charts, ..Config::new(&arguments.flags, reporter)? }).with_places();
+    let named = arguments.targets.iter().chain(&arguments.crds).map(PathBuf::as_path);
+    let roots = roots::of_repository(arguments.flags.root.as_deref(), named);
+    let config = Config { charts, ..Config::new(&arguments.flags, reporter)? };
+    let renderer = Renderer::new(config.confined_to(Some(roots))).with_places();
     let mut verdict = Verdict::default();
     let mut checked = Vec::new();
     for target in &arguments.targets {

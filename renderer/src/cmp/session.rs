@@ -16,6 +16,7 @@ use super::fetched::WithFetched;
 use crate::argocd::{CompletedCharts, SourceEngines};
 use crate::built::Warnings;
 use crate::config::Config;
+use crate::grants::Grants;
 use crate::render::Renderer;
 
 /// An application's folder in a repository.
@@ -104,8 +105,9 @@ impl<'s> Session<'s> {
     ) -> Result<(T, Warnings), Failure> {
         let invocation = Invocation::read(variable);
         let invocation = invocation.map_err(|error| self.failure(&error, None))?;
-        let engines = SourceEngines::new(self.renderer.engines(&self.files), charts);
-        let engines = engines.within(&self.config.options);
+        let operator = &self.config.options;
+        let engines = SourceEngines::new(self.renderer.engines(&self.files), charts, Grants::of(operator));
+        let engines = engines.with_options(operator);
         let done = work(&invocation, &engines);
         let done = done.map_err(|error| self.failure(&error, Some(&invocation)))?;
         Ok((done, engines.into_warnings()))

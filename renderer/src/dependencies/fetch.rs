@@ -8,13 +8,13 @@ use std::sync::Arc;
 use diagnostic::{Error, Result};
 use gotemplate::semver::{Constraints, Version};
 use helm_lite::{Chart, Dependency, HelmVersion, pack};
-use vfs::Disk;
 
 use super::origin::Origin;
 use super::{Manager, Say, input};
 use crate::charts;
 use crate::output;
 use crate::remote::charts::{ChartRequest, are_same};
+use crate::roots;
 
 /// The new content of `charts/`.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Manager<'_> {
         let name = &dependency.name;
         let files = match self.repository {
             Some((files, root)) => charts::files(files, folder, Some(root))?,
-            None => charts::files(&Disk::new(), folder, None)?,
+            None => charts::files(&roots::disk_for(folder), folder, None)?,
         };
         let shown = folder.display().to_string();
         let metadata = Chart::load(files.clone(), &shown, HelmVersion::V4)?.metadata;

@@ -88,8 +88,8 @@ fn compare(
     overrides: &Overrides,
     sides: &mut Sides,
 ) -> Result<Compared> {
-    let mut head = Side::new(&states.head, states, request.context, sides, true)?;
-    let mut base = Side::new(&states.base, states, request.context, sides, false)?;
+    let mut head = Side::new(&states.head, states, request, sides, true)?;
+    let mut base = Side::new(&states.base, states, request, sides, false)?;
     let is_context_new = states.comparison.touches(&head.context);
 
     let overrides = Overrides { any_cluster: head.world.is_default, ..overrides.clone() };
@@ -144,13 +144,13 @@ impl Side {
     fn new(
         renderer: &Renderer,
         states: &States,
-        context: Option<&Path>,
+        request: &Request<'_>,
         sides: &mut Sides,
-        speaks: bool,
+        is_head: bool,
     ) -> Result<Self> {
         let files = renderer.files();
         let recorder = Recorder::new(files);
-        let world = KnownWorld::load(context, &states.working_directory, &recorder)?;
+        let world = states.world(request, &recorder, is_head)?;
         let mut discovery = Discovery::default();
         for place in &states.places {
             match kind(place, files) {
@@ -160,7 +160,7 @@ impl Side {
             }
         }
         sides.errors.append(&mut discovery.errors);
-        if speaks {
+        if is_head {
             let patch = |place: &String| {
                 format!("the Application at {place} lacks a source and is treated as a patch")
             };

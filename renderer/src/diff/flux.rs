@@ -42,8 +42,8 @@ pub(super) fn add(
         api_versions: overrides.api_versions.clone().unwrap_or_default(),
         ..Settings::default()
     };
-    let mut head = Side::new(&states.head, states, request)?;
-    let mut base = Side::new(&states.base, states, request)?;
+    let mut head = Side::new(&states.head, states, request, true)?;
+    let mut base = Side::new(&states.base, states, request, false)?;
     if head.fleet.is_empty() && base.fleet.is_empty() {
         return Ok(());
     }
@@ -78,9 +78,9 @@ pub(super) fn add(
 }
 
 impl Side {
-    fn new(renderer: &Renderer, states: &States, request: &Request<'_>) -> Result<Self> {
+    fn new(renderer: &Renderer, states: &States, request: &Request<'_>, is_head: bool) -> Result<Self> {
         let recorder = Recorder::new(renderer.files());
-        let world = KnownWorld::load(request.context, &states.working_directory, &recorder)?;
+        let world = states.world(request, &recorder, is_head)?;
         let mut discovery = Discovery::default();
         discovery.folder(&world.root, renderer.files())?;
         let fleet = Fleet::new(discovery, &[], &world.root);

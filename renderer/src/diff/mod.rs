@@ -38,6 +38,8 @@ pub(crate) struct Request<'r> {
     pub(crate) from_merge_base: bool,
     /// The context file.
     pub(crate) context: Option<&'r Path>,
+    /// True if the context file of the later state counts for that state.
+    pub(crate) trust_head: bool,
     /// Number of targets to render at a time.
     pub(crate) jobs: usize,
 }

@@ -7,6 +7,7 @@ use diagnostic::{Error, ErrorKind, Result};
 use vfs::{Disk, FileKind, Files, clean};
 
 use super::Request;
+use crate::argocd::KnownWorld;
 use crate::config::Config;
 use crate::git::{Comparison, Repository};
 use crate::render::Renderer;
@@ -25,6 +26,18 @@ pub(super) struct States {
     pub(super) working_directory: PathBuf,
     /// The names of the two sides.
     pub(super) title: String,
+    /// The context file that the operator names, if it is not a file of the change.
+    context: Named,
+}
+
+/// The location of the context file that the operator names.
+enum Named {
+    /// None is named.
+    Nowhere,
+    /// A file that is not in Git: the operator's own.
+    Disk(PathBuf),
+    /// A file of the repository, to be taken from the earlier state.
+    Repository(PathBuf),
 }
 
 impl States {
@@ -40,19 +53,69 @@ impl States {
         }
         let base_tree = Arc::new(repository.tree(base_commit)?);
         let top = repository.work_tree().to_owned();
-        let disk_renderer = Renderer::new(config).with_places();
-        let base = disk_renderer.over(Arc::new(repository.files(Arc::clone(&base_tree))));
+        let context = match request.context {
+            None => Named::Nowhere,
+            Some(path) => {
+                let newest = head_commit.map_or_else(|| repository.commit("HEAD"), Ok)?;
+                let is_tracked =
+                    [Arc::clone(&base_tree), Arc::new(repository.tree(newest)?)].into_iter().any(|tree| {
+                        repository.files(tree, config.disk()).resolve(&working_directory.join(path)).is_ok()
+                    });
+                let is_of_change = is_tracked && clean(&working_directory.join(path)).starts_with(&top);
+                if is_of_change { Named::Repository(path.to_owned()) } else { Named::Disk(path.to_owned()) }
+            }
+        };
+        let files = repository.files(Arc::clone(&base_tree), config.disk());
+        let config = match context.load(&working_directory, &files)? {
+            Some(world) => config.reading(world.checkouts()),
+            None => config,
+        };
+        let disk = || config.disk();
+        let disk_renderer = Renderer::new(config.clone()).with_places();
+        let base = disk_renderer.over(Arc::new(repository.files(Arc::clone(&base_tree), disk())));
         let (head, comparison) = match head_commit {
             None => (disk_renderer, Comparison::with_work_tree(top.clone(), base_tree)),
             Some(commit) => {
                 let tree = Arc::new(repository.tree(commit)?);
-                let head = disk_renderer.over(Arc::new(repository.files(Arc::clone(&tree))));
+                let head = disk_renderer.over(Arc::new(repository.files(Arc::clone(&tree), disk())));
                 (head, Comparison::of_commits(top.clone(), base_tree, tree))
             }
         };
         let places = places(request.paths, &working_directory, &top, base.files(), head.files())?;
         let title = format!("{} → {}", request.base, request.head.unwrap_or("work tree"));
-        Ok(Self { base, head, comparison, places, working_directory, title })
+        Ok(Self { base, head, comparison, places, working_directory, title, context })
+    }
+
+    /// The context of a side, from its files. A change must not steer its own review: the context file of the later state counts only
+    /// where the operator trusts it.
+    pub(super) fn world(
+        &self,
+        request: &Request<'_>,
+        files: &dyn Files,
+        is_head: bool,
+    ) -> Result<KnownWorld> {
+        let files = if is_head && !request.trust_head { self.base.files() } else { files };
+        match self.context.load(&self.working_directory, files)? {
+            Some(world) => Ok(world),
+            None => KnownWorld::found(&self.working_directory, files),
+        }
+    }
+}
+
+impl Named {
+    /// Reads the file, from the files of a side if it is one of the repository.
+    fn load(&self, working_directory: &Path, files: &dyn Files) -> Result<Option<KnownWorld>> {
+        match self {
+            Self::Nowhere => Ok(None),
+            Self::Disk(path) => KnownWorld::named(path, working_directory, &Disk::new()).map(Some),
+            Self::Repository(path) => {
+                KnownWorld::named(path, working_directory, files).map(Some).map_err(|error| {
+                    error.hint(
+                        "a file of the repository is read as it was before the change; see `--trust-head`",
+                    )
+                })
+            }
+        }
     }
 }
 

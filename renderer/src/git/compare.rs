@@ -190,7 +190,7 @@ mod tests {
     fn consulted(repository: &Repository) -> ReadSet {
         let top = repository.work_tree();
         let tree = Arc::new(repository.tree(repository.commit("HEAD").unwrap()).unwrap());
-        let files = repository.files(tree);
+        let files = repository.files(tree, Disk::new());
         let recorder = Recorder::new(&files);
         let (real, _) = recorder.resolve(&top.join("app/link/a.yaml")).unwrap();
         assert_eq!(&*recorder.read(&real).unwrap(), b"a: 1\n");

@@ -107,9 +107,9 @@ impl Repository {
         RevisionTree::new(Arc::clone(&self.objects), commit)
     }
 
-    /// The files of a commit where the work tree has its own, and those of this machine around them.
-    pub fn files(&self, tree: Arc<RevisionTree>) -> Mounted<Arc<RevisionTree>, Disk> {
-        Mounted::new(self.work_tree.clone(), tree, Disk::new())
+    /// The files of a commit where the work tree has its own, and those of a disk around them.
+    pub fn files(&self, tree: Arc<RevisionTree>, around: Disk) -> Mounted<Arc<RevisionTree>, Disk> {
+        Mounted::new(self.work_tree.clone(), tree, around)
     }
 }
 

@@ -191,7 +191,7 @@ fn what_is_wrong_is_one_line() {
         (
             "overlay",
             json!([list("kustomize-build-options", &["--enable-alpha-plugins", "--enable-exec"])]),
-            "overlay: the author of an Application cannot have programs run",
+            "overlay: `--enable-exec` lets files of the repository run programs, and only the operator can grant it",
         ),
         ("charts/web", json!([text("helm-values", "a: [hunter22")]), ""),
     ] {
