@@ -56,6 +56,7 @@ impl<T: Tree, F: Files> Mounted<T, F> {
                 // It has left the tree, as `/repo/../elsewhere` does.
                 return self.follow(&real.join(parts.as_path()), links);
             };
+            permit(&real)?;
             match self.tree.entry(inner)? {
                 Entry::File => kind = FileKind::File,
                 Entry::Directory => kind = FileKind::Directory,
@@ -84,9 +85,7 @@ impl<T: Tree, F: Files> Mounted<T, F> {
 
 impl<T: Tree, F: Files> Files for Mounted<T, F> {
     fn resolve(&self, path: &Path) -> io::Result<(PathBuf, FileKind)> {
-        let (real, kind) = self.descend(path, MAX_LINKS)?;
-        permit(&real)?;
-        Ok((real, kind))
+        self.descend(path, MAX_LINKS)
     }
 
     fn read(&self, path: &Path) -> io::Result<Arc<[u8]>> {
