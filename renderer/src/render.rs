@@ -79,7 +79,8 @@ impl Renderer {
     /// A renderer of this machine's files, with nothing read yet.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        let remotes = Remotes::new(config.cache_dir.clone(), config.offline);
+        let remotes =
+            Remotes::new(config.cache_dir.clone(), config.offline).confined_to(config.roots.clone());
         let homes = Homes::from_environment();
         let chart_sources = ChartSources::new(config.cache_dir.clone(), config.offline, homes, TIMEOUT);
         let outside = Outside { remotes, chart_sources, functions: Programs::default() };

@@ -66,9 +66,11 @@ impl Repository {
         repository.git(&["remote", "add", "origin", "https://git.example.com/deploy.git"]);
         repository.git(&["config", "http.extraheader", SECRETS[1]]);
         repository.commit();
-        case.files.iter().for_each(|(path, text)| repository.write(path, text));
+        for (path, text) in &case.files {
+            repository.write(path, &repository.filled(text));
+        }
         for (path, target) in &case.links {
-            let target = target.replace("{outside}", &repository.outside().to_string_lossy());
+            let target = repository.filled(target);
             let path = repository.path(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             symlink(target, path).expect("a link");
@@ -79,6 +81,10 @@ impl Repository {
             assert!(Command::new("mkfifo").arg(repository.path(pipe)).status().expect("mkfifo").success());
         }
         repository
+    }
+
+    fn filled(&self, text: &str) -> String {
+        text.replace("{outside}", &self.outside().to_string_lossy())
     }
 
     fn outside(&self) -> PathBuf {

@@ -39,7 +39,8 @@ impl<'s> Session<'s> {
         folder: &'s Path,
     ) -> Self {
         // Branches move: what was fetched for one request is not taken for what the next one asks for.
-        let renderer = Renderer::new(config.clone()).over(repository);
+        // The files are those of the request; of this machine nothing is read, its repositories neither.
+        let renderer = Renderer::new(config.clone().confined_to(Some(Vec::new()))).over(repository);
         let files = WithFetched::new(files, config.cache_dir.as_deref());
         Self { config, renderer, files, root, folder }
     }

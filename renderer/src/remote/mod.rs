@@ -30,6 +30,8 @@ use failure::{cache_failure, no_cache};
 use slots::Slots;
 use web::Answer;
 
+use crate::roots::real;
+
 /// The user agent.
 const AGENT: &str = concat!("renderer/", env!("CARGO_PKG_VERSION"));
 
@@ -41,6 +43,8 @@ const MAX_SUBMODULE_DEPTH: usize = 16;
 pub struct Remotes {
     cache: Option<Cache>,
     offline: bool,
+    /// The directories to which local repositories are confined.
+    roots: Option<Vec<PathBuf>>,
     commits: Slots<(String, Option<String>), ObjectId>,
     wholes: Slots<PathBuf, PathBuf>,
     files: Slots<String, Arc<[u8]>>,
@@ -56,12 +60,34 @@ impl Remotes {
         Self {
             cache: cache.map(Cache::new),
             offline,
+            roots: None,
             commits: Slots::default(),
             wholes: Slots::default(),
             files: Slots::default(),
             web: web::Files::default(),
             addresses: RwLock::default(),
         }
+    }
+
+    /// The same, where repositories of this machine are confined to directories.
+    #[must_use]
+    pub(crate) fn confined_to(self, roots: Option<Vec<PathBuf>>) -> Self {
+        Self { roots, ..self }
+    }
+
+    /// Rejects a repository of this machine outside of the roots.
+    fn permit(&self, request: &Repository) -> Result<()> {
+        let Some(roots) = self.roots.as_ref().filter(|_| request.is_local()) else { return Ok(()) };
+        let path = request.url.strip_prefix("file://").unwrap_or(&request.url);
+        let real = real(Path::new(path));
+        if roots.iter().any(|root| real.starts_with(root)) {
+            return Ok(());
+        }
+        let Some(root) = roots.first().map(|root| root.display()) else {
+            return Err(Error::new(ErrorKind::Denied, "repositories of this machine are not read here"));
+        };
+        Err(Error::new(ErrorKind::Denied, format!("it is outside of the repository `{root}`"))
+            .hint("`--root DIR` names a directory that has both"))
     }
 
     /// A path in one of the folders that were handed out as its user would name it: `https://host/repository//path`.
@@ -102,6 +128,7 @@ impl Remotes {
 
     /// The commit that a revision is, which is cached afterwards.
     fn commit(&self, request: &Repository) -> Result<ObjectId> {
+        self.permit(request)?;
         let cache = self.cache()?;
         let repository = cache.repository(&request.url);
         let revision = request.revision.as_deref().unwrap_or(HEAD);
