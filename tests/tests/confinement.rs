@@ -236,3 +236,111 @@ fn what_the_command_line_names_is_read() {
     symlink("../../outside/secret.yaml", repository.path("chart/values.yaml")).expect("a link");
     assert!(text("helm template chart").contains(SECRETS[2]));
 }
+
+/// A capability as `docs/security.md` names it, and what asks for it from each of the columns of its table: what is written,
+/// and the command that has succeeded only if the capability was had.
+struct Capability {
+    row: &'static str,
+    flags: &'static str,
+    /// The directory that needs it.
+    directory: &'static str,
+}
+
+const CAPABILITIES: [Capability; 2] = [
+    Capability { row: "run programs", flags: EXEC, directory: "function" },
+    Capability {
+        row: "read beside a kustomization",
+        flags: "--load-restrictor LoadRestrictionsNone",
+        directory: "beside",
+    },
+];
+
+const SOURCES: [&str; 5] = [
+    "command line",
+    "context file of `--context`",
+    "context file found in the repository",
+    "Application, plugin parameter",
+    "file of the repository",
+];
+
+impl Capability {
+    /// Returns true if the capability is had from a source.
+    fn is_had(&self, source: usize) -> bool {
+        let repository = Repository::new(&empty());
+        repository.write("beside/kustomization.yaml", "resources: [../function/c.yaml]\n");
+        let application = APPLICATION.replace("function", self.directory);
+        repository.write("apps/a.yaml", &application);
+        let directory = self.directory;
+        let command = match source {
+            0 => format!("kustomize build {directory} {}", self.flags),
+            1 => {
+                repository.write("../outside/context.yaml", &context("../repo", self.flags));
+                "app a --context ../outside/context.yaml".to_owned()
+            }
+            2 => {
+                repository.write("renderer-context.yaml", &context(".", self.flags));
+                "app a".to_owned()
+            }
+            3 => {
+                let flags = self.flags.replace("restrictor ", "restrictor=").replace(' ', ", ");
+                let plugin = format!(
+                    "path: {directory}, plugin: {{name: renderer, parameters: [{{name: kustomize-build-options, array: [{flags}]}}]}}"
+                );
+                repository.write("apps/a.yaml", &application.replace(&format!("path: {directory}"), &plugin));
+                "app a".to_owned()
+            }
+            _ => format!("kustomize build {directory}"),
+        };
+        repository.run(&command).status.success()
+    }
+}
+
+/// Returns true if a source has files outside of the root read.
+fn reads_outside(source: usize) -> bool {
+    let repository = Repository::new(&empty());
+    repository.write(
+        "../outside/app/c.yaml",
+        &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\n", SECRETS[2]),
+    );
+    repository.write("link/kustomization.yaml", "resources: [c.yaml]\n");
+    symlink("../../outside/app/c.yaml", repository.path("link/c.yaml")).expect("a link");
+    let other = APPLICATION.replace("git.example.com", "other.example.com").replace("function", "app");
+    repository.write("apps/a.yaml", &other);
+    let context = |path: &str| context(path, "--enable-helm").replace("git.example.com", "other.example.com");
+    let command = match source {
+        0 => "kustomize build link --load-restrictor LoadRestrictionsNone --root ..",
+        1 => {
+            repository.write("../outside/context.yaml", &context("."));
+            "app a --context ../outside/context.yaml"
+        }
+        2 => {
+            repository.write("renderer-context.yaml", &context("../outside"));
+            "app a"
+        }
+        3 => {
+            repository.write("apps/a.yaml", &APPLICATION.replace("function", "../outside/app"));
+            "app a"
+        }
+        _ => "kustomize build link --load-restrictor LoadRestrictionsNone",
+    };
+    let output = repository.run(command);
+    output.status.success() && String::from_utf8_lossy(&output.stdout).contains(SECRETS[2])
+}
+
+#[test]
+fn the_table_of_capabilities_is_what_the_program_does() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/security.md");
+    let page = fs::read_to_string(page).expect("the page is there");
+    assert!(page.contains(&format!("| capability | {} |", SOURCES.join(" | "))));
+    let cells = |row: &str| -> Vec<bool> {
+        let start = format!("| {row} ");
+        let line = page.lines().find(|line| line.starts_with(&start)).expect(row);
+        line.trim_end_matches(" |").split(" | ").skip(1).map(|cell| cell == "yes").collect()
+    };
+    for capability in CAPABILITIES {
+        let had: Vec<bool> = (0..SOURCES.len()).map(|source| capability.is_had(source)).collect();
+        assert_eq!(had, cells(capability.row), "{}", capability.row);
+    }
+    let read: Vec<bool> = (0..SOURCES.len()).map(reads_outside).collect();
+    assert_eq!(read, cells("read outside of the root"));
+}
