@@ -98,7 +98,7 @@ impl<'t> Reading<'t> {
         match node.items() {
             Some(items) => Ok(items),
             None if is_null(node) => Ok(&[]),
-            None => Err(self.error(format!("`{what}` is a list"), node.span)),
+            None => Err(self.error(format!("`{what}` must be a list"), node.span)),
         }
     }
 
@@ -107,7 +107,7 @@ impl<'t> Reading<'t> {
         let entries = match node.entries() {
             Some(entries) => entries,
             None if is_null(node) => return Ok(BTreeMap::new()),
-            None => return Err(self.error(format!("`{what}` is a mapping"), node.span)),
+            None => return Err(self.error(format!("`{what}` must be a mapping"), node.span)),
         };
         let entry = |entry: &Entry| {
             let key = entry.key.text().unwrap_or_default();
@@ -122,7 +122,7 @@ impl<'t> Reading<'t> {
         match node.resolved(Dialect::V2) {
             Ok(Resolved::Null) => Ok(false),
             Ok(Resolved::Bool(value)) => Ok(value),
-            _ => Err(self.error(format!("`{what}` is `true` or `false`"), node.span)),
+            _ => Err(self.error(format!("`{what}` must be `true` or `false`"), node.span)),
         }
     }
 }

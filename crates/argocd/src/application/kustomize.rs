@@ -274,7 +274,7 @@ fn patch(node: &Node, reading: &mut Reading<'_>) -> Result<Patch> {
     let mut options = Vec::new();
     for entry in fields.get("options").and_then(Node::entries).into_iter().flatten() {
         let Ok(Resolved::Bool(value)) = entry.value.resolved(Dialect::V2) else {
-            return Err(reading.error("an option of a patch is `true` or `false`", entry.value.span));
+            return Err(reading.error("an option of a patch must be `true` or `false`", entry.value.span));
         };
         options.push((entry.key.text().unwrap_or_default().to_owned(), value));
     }

@@ -144,7 +144,7 @@ fn without_directives(mut tree: Tree) -> Option<Tree> {
 }
 
 fn retain(entries: &mut Entries, patch: &Entries, keys: &Tree) -> Result<(), String> {
-    let Kind::List(keys) = &keys.kind else { return Err(format!("`{RETAIN_KEYS}` is a list of keys")) };
+    let Kind::List(keys) = &keys.kind else { return Err(format!("`{RETAIN_KEYS}` must be a list of keys")) };
     let keys: Vec<&str> = keys.iter().filter_map(Tree::text).collect();
     let is_set = |(key, value): &(&String, &Tree)| !value.is_null() && !key.starts_with('$');
     if let Some((key, _)) = patch.iter().filter(is_set).find(|(key, _)| !keys.contains(&key.as_str())) {

@@ -571,7 +571,7 @@ mod tests {
             (
                 "chart",
                 json!({"helm-skip-crds": "yes"}),
-                "the parameter `helm-skip-crds` is `true` or `false`",
+                "the parameter `helm-skip-crds` must be `true` or `false`, not `yes`",
                 "",
             ),
             ("chart", json!({"engine": "jsonnet"}), "the parameter `engine` names none", "expected `helm`"),

@@ -129,7 +129,10 @@ impl Parameter {
         match text {
             "true" => Ok(true),
             "false" | "" => Ok(false),
-            _ => Err(Error::invalid(format!("the parameter `{}` is `true` or `false`", self.name))),
+            _ => Err(Error::invalid(format!(
+                "the parameter `{}` must be `true` or `false`, not `{text}`",
+                self.name
+            ))),
         }
     }
 
