@@ -15,17 +15,14 @@ pub(crate) const MAX_FILE_LEN: u64 = 16 << 20;
 /// The file behind a path: itself, or what a link points to.
 ///
 /// # Errors
-/// If a link leads out of the root.
+/// If a link leads out of the root, in the last or any other part of the path.
 pub(crate) fn locate(path: &Path, root: &Path) -> Result<PathBuf> {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
-    if !is_link {
-        return Ok(path.to_owned());
-    }
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(path.to_owned()) };
     let failed = |error: io::Error| Error::io("follow", path, &error);
     let real = fs::canonicalize(path).map_err(failed)?;
     let root = fs::canonicalize(root).map_err(failed)?;
     if real.starts_with(&root) {
-        return Ok(real);
+        return Ok(if metadata.is_symlink() { real } else { path.to_owned() });
     }
     Err(Error::invalid(format!("`{}` is a link out of `{}`", path.display(), root.display()))
         .hint("name the file that it points to"))
@@ -163,6 +160,9 @@ mod tests {
         assert_eq!(located, fs::canonicalize(root.join("real")).unwrap());
         assert!(locate(&root.join("out"), &root).unwrap_err().message().contains("is a link out of"));
         assert!(locate(&root.join("dangling"), &root).is_err());
+        symlink("..", root.join("up")).unwrap();
+        assert!(locate(&root.join("up/secret"), &root).unwrap_err().message().contains("is a link out of"));
+        assert_eq!(locate(&root.join("real"), &root).unwrap(), root.join("real"));
         assert_eq!(locate(&root.join("missing"), &root).unwrap(), root.join("missing"));
     }
 
