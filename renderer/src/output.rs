@@ -98,7 +98,7 @@ pub(crate) fn to_stderr(text: &str) {
 pub(crate) fn to_folder(folder: &Path, output: &Output) -> Result<()> {
     let names = file_names(output)?;
     for (object, name) in output.objects().iter().zip(names) {
-        replace(&folder.join(name), output.text(object).as_bytes())?;
+        put(&folder.join(name), output.text(object).as_bytes())?;
     }
     Ok(())
 }
@@ -164,6 +164,32 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
 /// If writing fails.
 pub(crate) fn put(path: &Path, content: &[u8]) -> Result<()> {
     swap_in(path, content, None).map_err(|error| Error::disk("write", path, &error))
+}
+
+/// Gives a file below a directory its content, and makes the directories between. Links between them are rejected: a repository that
+/// the output directory is in may have put them there.
+///
+/// # Errors
+/// If a link leads on, or writing fails.
+pub(crate) fn put_below(top: &Path, file: &Path, content: &[u8]) -> Result<()> {
+    fs::create_dir_all(top).map_err(|error| Error::disk("create the directory", top, &error))?;
+    let below = file.strip_prefix(top).unwrap_or(file);
+    let mut directory = top.to_owned();
+    for part in below.parent().into_iter().flat_map(Path::components) {
+        directory.push(part);
+        if fs::symlink_metadata(&directory).is_ok_and(|found| found.is_symlink()) {
+            let message = format!("`{}` is a link, and no output is written through it", directory.display());
+            return Err(Error::new(ErrorKind::Denied, message)
+                .hint("remove the link, or name another output directory"));
+        }
+        match fs::create_dir(&directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Error::disk("create the directory", &directory, &error));
+            }
+            _ => {}
+        }
+    }
+    put(&top.join(below), content)
 }
 
 fn swap_in(path: &Path, content: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
@@ -240,6 +266,29 @@ mod tests {
         symlink("real", &link).unwrap();
         put(&link, b"new").unwrap();
         assert_eq!((fs::read(&real).unwrap(), fs::read(&link).unwrap()), (b"old".to_vec(), b"new".to_vec()));
+    }
+
+    #[test]
+    fn no_output_goes_through_a_link_below_its_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let (top, other) = (folder.path().join("out"), folder.path().join("other"));
+        fs::create_dir_all(top.join("a")).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("b.yaml"), "old").unwrap();
+        symlink(&other, top.join("link")).unwrap();
+        symlink(other.join("b.yaml"), top.join("a/b.yaml")).unwrap();
+        put_below(&top, &top.join("a/b.yaml"), b"new").unwrap();
+        put_below(&top, &top.join("new/c/d.yaml"), b"new").unwrap();
+        let error = put_below(&top, &top.join("link/c/d.yaml"), b"new").unwrap_err();
+        assert!(error.message().contains("out/link` is a link"), "{error}");
+        assert_eq!(
+            (names(&other), fs::read(other.join("b.yaml")).unwrap()),
+            (vec!["b.yaml".to_owned()], b"old".to_vec())
+        );
+        assert_eq!(
+            (fs::read(top.join("a/b.yaml")).unwrap(), fs::read(top.join("new/c/d.yaml")).unwrap()),
+            (b"new".to_vec(), b"new".to_vec())
+        );
     }
 
     #[test]

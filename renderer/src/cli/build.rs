@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::fs;
 use std::io::{self, BufRead};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -167,10 +166,7 @@ impl Run {
                 .unzip();
         let work = |number: usize, built: &Built| {
             let text = built.text(self.format)?;
-            if let Some(folder) = files[number].parent() {
-                fs::create_dir_all(folder).map_err(|error| Error::disk("create", folder, &error))?;
-            }
-            output::replace(&files[number], text.as_bytes())?;
+            output::put_below(folder, &files[number], text.as_bytes())?;
             Ok(String::new())
         };
         self.render(renderer, &targets, work, reporter).map(drop)

@@ -1,8 +1,6 @@
 //! `renderer helm template`: one chart, with the flags and habits of helm.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -298,12 +296,8 @@ fn write_files(text: Text<'_>, folder: &Path, release: Option<&str>) -> Result<(
             }
         }
     }
-    let folders: BTreeSet<&Path> = files.iter().filter_map(|(file, _)| file.parent()).collect();
-    for folder in folders {
-        fs::create_dir_all(folder).map_err(|error| Error::disk("make", folder, &error))?;
-    }
     for (file, content) in &files {
-        output::replace(file, content.as_bytes())?;
+        output::put_below(folder, file, content.as_bytes())?;
     }
     wrote.push('\n');
     output::to_stdout(&wrote)
