@@ -8,6 +8,7 @@ use gix::remote::Direction;
 use gix::url::Scheme;
 
 use crate::error::cause;
+use crate::guard::permit_host;
 
 /// The address to call for reading or writing, where its protocol is allowed.
 pub(crate) fn resolve(
@@ -29,6 +30,7 @@ pub(crate) fn resolve(
     })?;
     let url = remote.url(direction).cloned();
     let url = url.ok_or_else(|| refused("git's configuration leaves no address to call".to_owned()))?;
+    permit_host(url.host().unwrap_or_default())?;
     match url.scheme {
         Scheme::Https | Scheme::Http | Scheme::Ssh | Scheme::File => Ok(url),
         other => Err(refused(format!("the protocol `{}` is not allowed", other.as_str()))

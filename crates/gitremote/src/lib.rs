@@ -12,6 +12,7 @@ mod conversation;
 mod credentials;
 pub mod error;
 mod fetch;
+mod guard;
 mod history;
 mod http;
 mod keyring;

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 use std::io;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use diagnostic::{Error, ErrorKind};
@@ -10,13 +10,15 @@ use reqwest::StatusCode;
 use reqwest::blocking::ClientBuilder;
 
 use crate::error::innermost;
+use crate::guard::Guard;
+pub use crate::guard::permit;
 
-/// A client that gives up after some time.
+/// A client that gives up after some time, and asks no metadata service by a name.
 pub fn client_builder(agent: &str, timeout: Duration) -> ClientBuilder {
     static PROVIDER: Once = Once::new();
     // A program that uses this library may have chosen one already.
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    ClientBuilder::new().timeout(timeout).user_agent(agent)
+    ClientBuilder::new().timeout(timeout).user_agent(agent).dns_resolver(Arc::new(Guard))
 }
 
 /// Why there was no answer.

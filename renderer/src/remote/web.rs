@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use diagnostic::{Error, ErrorKind, Result};
 use gitremote::innermost;
-use gitremote::web::{client_builder, explain, refusal};
-use reqwest::StatusCode;
+use gitremote::web::{client_builder, explain, permit, refusal};
 use reqwest::blocking::{Client, Response};
 use reqwest::header::{ETAG, IF_NONE_MATCH};
 use reqwest::redirect::{Action, Attempt, Policy};
+use reqwest::{StatusCode, Url};
 use vfs::MAX_FILE_SIZE;
 
 use super::AGENT;
@@ -40,6 +40,8 @@ impl Files {
             let builder = client_builder(AGENT, TIMEOUT).redirect(Policy::custom(follow));
             builder.build().map_err(|error| explain(&error, TIMEOUT))
         });
+        let url = Url::parse(url).map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        permit(&url)?;
         let mut request = client.as_ref().map_err(Clone::clone)?.get(url);
         if let Some(tag) = known_tag {
             request = request.header(IF_NONE_MATCH, tag);
@@ -78,6 +80,9 @@ pub(super) fn follow(attempt: Attempt<'_>) -> Action {
     let was_safe = attempt.previous().last().is_some_and(|url| url.scheme() == "https");
     if was_safe && attempt.url().scheme() != "https" {
         return attempt.error("a redirect leads from https to an address without TLS");
+    }
+    if let Err(error) = permit(attempt.url()) {
+        return attempt.error(error.message().to_owned());
     }
     attempt.follow()
 }

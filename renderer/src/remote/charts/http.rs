@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use diagnostic::{Error, ErrorKind, Result, redact};
-use gitremote::web::explain;
+use gitremote::web::{explain, permit};
 use reqwest::header::{ACCEPT, ETAG, IF_NONE_MATCH};
 use reqwest::{StatusCode, Url};
 
@@ -49,6 +49,7 @@ impl Http {
             let reason = format!("could not find protocol handler for: {}", address.scheme());
             return Err(Error::new(ErrorKind::Invalid, reason));
         }
+        permit(address)?;
         let client = self.clients.get(&access.tls, Duration::ZERO, || access.tls.client(self.timeout))?;
         let mut asking = client.get(address.clone()).header(ACCEPT, request.accept);
         if let Some(account) = access.account_for(address, repository) {
