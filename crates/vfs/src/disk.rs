@@ -69,7 +69,7 @@ impl Disk {
     fn permit(&self, real: &Path) -> io::Result<()> {
         permit(real)?;
         match &self.roots {
-            Some(roots) if !roots.iter().any(|root| real.starts_with(root)) => {
+            Some(roots) if !roots.iter().any(|root| has(real, root)) => {
                 let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
                 Err(denied(format!("it is outside of the repository `{}`", root.display())))
             }
@@ -218,16 +218,23 @@ impl Files for Disk {
 /// [`io::ErrorKind::PermissionDenied`], with a sentence for the user.
 pub fn permit(real: &Path) -> io::Result<()> {
     let bytes = real.as_os_str().as_encoded_bytes();
-    let is_system = ["/proc", "/sys", "/dev"].iter().any(|directory| real.starts_with(directory));
-    if is_system {
+    if ["/proc", "/sys", "/dev"].iter().any(|directory| is_below(bytes, directory.as_bytes())) {
         return Err(denied("it is a file of the operating system".to_owned()));
     }
-    // Most paths have no such part, which one search shows.
-    let may_be_git = bytes.windows(5).any(|part| part == b"/.git");
-    if may_be_git && real.components().any(|part| part.as_os_str() == ".git") {
+    if bytes.split(|byte| *byte == b'/').any(|part| part == b".git") {
         return Err(denied("files of Git in `.git` may hold credentials and are not read".to_owned()));
     }
     Ok(())
+}
+
+fn has(real: &Path, root: &Path) -> bool {
+    is_below(real.as_os_str().as_encoded_bytes(), root.as_os_str().as_encoded_bytes())
+}
+
+/// Returns true if a real path is that of a directory or of something in it. By bytes, as every file is asked about.
+fn is_below(path: &[u8], directory: &[u8]) -> bool {
+    let below = path.strip_prefix(directory.strip_suffix(b"/").unwrap_or(directory));
+    below.is_some_and(|below| matches!(below.first(), None | Some(b'/')))
 }
 
 fn denied(reason: String) -> io::Error {
