@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use yamltree::{Node, Span};
 
+use crate::growth::Growth;
 use crate::history::{Recorder, Step};
 use crate::loader::File;
 use crate::options::Options;
@@ -22,6 +23,8 @@ pub(crate) struct Context<'a> {
     pub(crate) cache: &'a crate::loader::Cache,
     /// Records how resources change, if attached.
     pub(crate) recorder: Option<Recorder>,
+    /// How much the resources have grown by copies.
+    pub(crate) growth: Growth,
     warnings: RefCell<Vec<Warning>>,
     schema: RefCell<Arc<Schema>>,
 }
@@ -39,6 +42,7 @@ impl<'a> Context<'a> {
             sources,
             cache,
             recorder: None,
+            growth: Growth::default(),
             warnings: RefCell::new(Vec::new()),
             schema: RefCell::new(Schema::builtin()),
         }

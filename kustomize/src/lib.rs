@@ -13,6 +13,7 @@ mod fieldtree;
 mod finish;
 mod function;
 mod generate;
+mod growth;
 mod hash;
 mod history;
 mod image;

@@ -11,6 +11,7 @@ use diagnostic::{Error, Result};
 use yamltree::{Dialect, Entry, JsonOptions, Kind, Node, Span, to_json, to_json_tree};
 
 use crate::decode::described;
+use crate::growth::{Growth, check_nesting};
 use crate::json;
 use crate::loader::File;
 use crate::read;
@@ -73,10 +74,10 @@ impl JsonPatch {
     ///
     /// # Errors
     /// The first operation that does not apply; the resource is then unchanged.
-    pub(crate) fn apply(&self, resource: &mut Node) -> Result<Vec<Span>> {
+    pub(crate) fn apply(&self, resource: &mut Node, growth: &Growth) -> Result<Vec<Span>> {
         let (mut document, inexact) = to_json_tree(resource, Dialect::V3)?;
         for operation in &self.operations {
-            operation.apply(&mut document).map_err(|error| error.at(operation.place()))?;
+            operation.apply(&mut document, growth).map_err(|error| error.at(operation.place()))?;
         }
         if !document.is_mapping() {
             let sentence = format!("the patch makes {} of the resource", described(&document));
@@ -110,7 +111,7 @@ impl Operation {
         })
     }
 
-    fn apply(&self, document: &mut Node) -> Result<()> {
+    fn apply(&self, document: &mut Node, growth: &Growth) -> Result<()> {
         match self.op.as_ref().and_then(text) {
             Some("add") => self.add(document),
             Some("remove") => {
@@ -120,11 +121,17 @@ impl Operation {
             Some("replace") => self.replace(document),
             Some("move") => {
                 let value = remove(document, self.from()?)?;
+                growth.relocate(&value, self.path()?)?;
                 insert(document, self.path()?, value)
             }
             Some("copy") => {
-                let from = self.from()?;
-                let value = get(document, from)?.cloned().unwrap_or_else(Node::null);
+                let value = match get(document, self.from()?)? {
+                    Some(found) => {
+                        growth.copy(found, self.path()?)?;
+                        found.clone()
+                    }
+                    None => Node::null(),
+                };
                 insert(document, self.path()?, value)
             }
             Some("test") => self.test(document),
@@ -160,14 +167,17 @@ impl Operation {
     }
 
     fn add(&self, document: &mut Node) -> Result<()> {
-        insert(document, self.path()?, self.value())
+        let value = self.value();
+        check_nesting(&value, self.path()?)?;
+        insert(document, self.path()?, value)
     }
 
     /// In a mapping `replace` is `set`; in a list the item must exist.
     fn replace(&self, document: &mut Node) -> Result<()> {
         let path = self.path()?;
+        let value = self.value();
+        check_nesting(&value, path)?;
         if path.is_empty() {
-            let value = self.value();
             if value.is_scalar() {
                 let sentence =
                     format!("the whole can only be replaced by a mapping, not by {}", described(&value));
@@ -178,12 +188,12 @@ impl Operation {
         }
         let (container, key) = container(document, path)?;
         if container.is_mapping() {
-            container.set(&key, self.value());
+            container.set(&key, value);
             return Ok(());
         }
         let items = items(container, path)?;
         let at = existing(items, &key, path)?;
-        items[at] = self.value();
+        items[at] = value;
         Ok(())
     }
 
@@ -366,7 +376,7 @@ mod tests {
 
     fn patched(resource: &str, operations: &str) -> Result<String> {
         let mut resource = node(resource);
-        patch(operations)?.apply(&mut resource)?;
+        patch(operations)?.apply(&mut resource, &Growth::default())?;
         let mut out = String::new();
         to_sigs_yaml(&resource, &mut out)?;
         Ok(out)
@@ -488,11 +498,42 @@ mod tests {
         );
     }
 
+    /// Depth and size are bounded where a patch makes them grow: reading a document bounds only what is read.
+    #[test]
+    fn a_patch_cannot_grow_without_end() {
+        let repeated = |start: &str, times: usize, step: &dyn Fn(usize) -> String| {
+            (0..times).fold(start.to_owned(), |text, at| text + &step(at))
+        };
+        let doubled = repeated("", 40, &|at| {
+            format!("- {{op: copy, from: /s, path: /t}}\n- {{op: move, from: /t, path: /s/b{at}}}\n")
+        });
+        let moved = repeated("", 300, &|_| {
+            "- {op: move, from: /s, path: /t}\n- {op: add, path: /s, value: {}}\n- {op: move, from: /t, path: /s/a}\n"
+                .repeat(2)
+        });
+        let nested = format!("{}1{}", "[".repeat(300), "]".repeat(300));
+        let added = format!(
+            "- {{op: add, path: /s/a, value: {nested}}}\n- {{op: add, path: /s/a{zeros}/-, value: {nested}}}\n",
+            zeros = "/0".repeat(250),
+        );
+        for (operations, message) in [
+            (doubled, "JSON patches copy more than 64 MiB in this build"),
+            (moved, "the patch nests values more than 500 deep"),
+            (added, "the patch nests values more than 500 deep"),
+        ] {
+            let error = patched("{s: {a: [1, 2]}}", &operations).expect_err(message);
+            assert_eq!(error.message(), message);
+            assert_eq!(error.kind(), diagnostic::ErrorKind::Limit);
+        }
+    }
+
     #[test]
     fn numbers_that_change_are_reported() {
         let mut resource = node("{a: 9007199254740993, b: 5}");
-        let inexact =
-            patch("- {op: add, path: /c, value: 1}").expect("a patch").apply(&mut resource).expect("applies");
+        let inexact = patch("- {op: add, path: /c, value: 1}")
+            .expect("a patch")
+            .apply(&mut resource, &Growth::default())
+            .expect("applies");
         assert_eq!(inexact, [Span { source: 1, start: 4, end: 20 }]);
     }
 }

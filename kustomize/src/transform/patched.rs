@@ -172,8 +172,9 @@ impl<'m> Patched<'m> {
             if resource.has_history() {
                 make_annotations(&mut resource.node);
             }
-            let inexact =
-                patch.apply(&mut resource.node).map_err(|error| error.via("for this resource", place))?;
+            let inexact = patch
+                .apply(&mut resource.node, &cx.growth)
+                .map_err(|error| error.via("for this resource", place))?;
             for span in inexact {
                 let sentence = "the number loses its last digits, because a JSON patch touches the resource";
                 let warning = Warning::new(Code::PrecisionLost, sentence).at(span);

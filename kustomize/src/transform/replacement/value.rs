@@ -7,6 +7,7 @@ use super::comments::OLD_TEXT;
 use super::config::FieldOptions;
 use super::path::{FieldPath, Shape};
 use crate::decode::Located;
+use crate::growth::measure;
 use crate::resource::is_null;
 
 /// Maximum size that the replacements of one kustomization write: copied values can double each time.
@@ -158,24 +159,4 @@ fn set_text(node: &mut Node, text: &str) -> bool {
     }
     node.set_text(text);
     was_read
-}
-
-/// The memory that a copy of a node takes, about, and how deep it is.
-fn measure(node: &Node) -> (usize, usize) {
-    let (mut size, mut depth) = (0, 0);
-    let mut open = vec![(node, 1)];
-    while let Some((node, level)) = open.pop() {
-        size += size_of::<Node>() + node.text().map_or(0, str::len);
-        depth = depth.max(level);
-        match &node.kind {
-            Kind::Mapping(entries) => {
-                open.extend(
-                    entries.iter().flat_map(|entry| [(&entry.key, level + 1), (&entry.value, level + 1)]),
-                );
-            }
-            Kind::Sequence(items) => open.extend(items.iter().map(|item| (item, level + 1))),
-            Kind::Scalar(_) | Kind::Alias(_) => {}
-        }
-    }
-    (size, depth)
 }
