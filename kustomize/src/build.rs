@@ -271,6 +271,7 @@ impl Frame<'_> {
             )
             .at(entry.span));
         }
+        cx.growth.visit().map_err(|error| error.at(entry.span))?;
         let mut kustomization = Kustomization::load(loader, cx).map_err(via)?;
         kustomization.build_metadata = Arc::clone(&self.kustomization.build_metadata);
         schema::select(&kustomization, loader, false, cx).map_err(via)?;

@@ -23,7 +23,7 @@ pub(crate) struct Context<'a> {
     pub(crate) cache: &'a crate::loader::Cache,
     /// Records how resources change, if attached.
     pub(crate) recorder: Option<Recorder>,
-    /// How much the resources have grown by copies.
+    /// The growth of the build, which has limits.
     pub(crate) growth: Growth,
     warnings: RefCell<Vec<Warning>>,
     schema: RefCell<Arc<Schema>>,

@@ -1,6 +1,6 @@
-//! How much resources may grow in a build by copies of what is there already, which can double each time.
+//! Limits of the growth of a build: copies of what is there already and bases that are named twice can double each time.
 //!
-//! Input: the copied or moved nodes. Rejected, before anything is copied: what takes too much memory, work or depth.
+//! Input: copied or moved nodes, visited bases. Rejected, before the work is done: what takes too much memory, work or depth.
 
 use std::cell::Cell;
 
@@ -14,14 +14,33 @@ const MAX_COPIED: usize = 64 << 20;
 /// The maximum size of all nodes that JSON patches move in a build, in bytes: each is measured.
 const MAX_MOVED: usize = 4 << 30;
 
-/// The growth of the resources of a build.
+/// The maximum number of bases and components in a build. The largest repositories have some thousand; what names a directory twice
+/// on each of thirty levels has a billion.
+const MAX_VISITS: usize = 20_000;
+
+/// The growth of a build.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
+    visits: Cell<usize>,
     copied: Cell<usize>,
     moved: Cell<usize>,
 }
 
 impl Growth {
+    /// Accounts for a base or component that is built.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if there are too many.
+    pub(crate) fn visit(&self) -> Result<()> {
+        self.visits.set(self.visits.get() + 1);
+        if self.visits.get() <= MAX_VISITS {
+            return Ok(());
+        }
+        let message = format!("the build has more than {MAX_VISITS} bases and components");
+        Err(Error::new(ErrorKind::Limit, message)
+            .hint("a directory that is listed twice is built twice, on each level"))
+    }
+
     /// Accounts for a copy of a node that is put at a path.
     ///
     /// # Errors
@@ -87,4 +106,28 @@ pub(crate) fn measure(node: &Node) -> (usize, usize) {
         }
     }
     (size, depth)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::refused;
+
+    /// Thirty levels that name the next one twice are a billion bases.
+    #[test]
+    fn what_is_named_twice_on_each_level_is_bounded() {
+        for (field, kind) in [("components", "Component"), ("resources", "Kustomization")] {
+            let level = |at: usize| {
+                let next = format!("{field}: [../l{next}, ../l{next}]\n", next = at + 1);
+                (format!("l{at}/kustomization.yaml"), format!("kind: {kind}\n{next}"))
+            };
+            let last = ("l30/kustomization.yaml".to_owned(), format!("kind: {kind}\nnamePrefix: a\n"));
+            let top = ("kustomization.yaml".to_owned(), format!("{field}: [l0]\n"));
+            let files: Vec<(String, String)> = (0..30).map(level).chain([last, top]).collect();
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            let error = refused(&files);
+            assert!(error.contains("the build has more than 20000 bases and components"), "{error}");
+            assert!(error.contains("/kustomization.yaml:2:"), "{error}");
+        }
+    }
 }
