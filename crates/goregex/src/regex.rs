@@ -138,12 +138,24 @@ impl Regex {
     /// groups and `$$` is a dollar. `$1x` is the group `1x`.
     #[must_use]
     pub fn replace_all<T: AsRef<[u8]> + ?Sized>(&self, text: &T, template: &[u8]) -> Vec<u8> {
+        self.replace_all_within(text, template, usize::MAX).unwrap_or_default()
+    }
+
+    /// The same, or `None` if the result is longer than `limit` bytes.
+    #[must_use]
+    pub fn replace_all_within<T: AsRef<[u8]> + ?Sized>(
+        &self,
+        text: &T,
+        template: &[u8],
+        limit: usize,
+    ) -> Option<Vec<u8>> {
         if !template.contains(&b'$') {
-            return self.replace_all_literal(text, template);
+            return self.replace_all_literal_within(text, template, limit);
         }
         let text = text.as_ref();
         self.replace(
             text,
+            limit,
             |subject, pos| {
                 let groups = self.captures_from(&subject.text, pos)?;
                 let whole = groups.first()?.clone()?;
@@ -161,8 +173,20 @@ impl Regex {
     /// `text` with each match replaced by `replacement` as it is.
     #[must_use]
     pub fn replace_all_literal<T: AsRef<[u8]> + ?Sized>(&self, text: &T, replacement: &[u8]) -> Vec<u8> {
+        self.replace_all_literal_within(text, replacement, usize::MAX).unwrap_or_default()
+    }
+
+    /// The same, or `None` if the result is longer than `limit` bytes.
+    #[must_use]
+    pub fn replace_all_literal_within<T: AsRef<[u8]> + ?Sized>(
+        &self,
+        text: &T,
+        replacement: &[u8],
+        limit: usize,
+    ) -> Option<Vec<u8>> {
         self.replace(
             text.as_ref(),
+            limit,
             |subject, pos| Some((self.find_from(&subject.text, pos)?, ())),
             |_, (), out| out.extend_from_slice(replacement),
         )
@@ -210,9 +234,10 @@ impl Regex {
     fn replace<M>(
         &self,
         text: &[u8],
+        limit: usize,
         find: impl Fn(&Subject<'_>, usize) -> Option<(Range<usize>, M)>,
         put: impl Fn(&Subject<'_>, M, &mut Vec<u8>),
-    ) -> Vec<u8> {
+    ) -> Option<Vec<u8>> {
         let subject = self.subject(text);
         let mut out = Vec::with_capacity(text.len());
         let (mut pos, mut copied) = (0, 0);
@@ -222,11 +247,14 @@ impl Regex {
             if found.end > copied || found.start == 0 {
                 put(&subject, matched, &mut out);
             }
+            if out.len() > limit {
+                return None;
+            }
             copied = found.end;
             pos = found.end.max(pos + subject.width(pos).max(1));
         }
         out.extend_from_slice(&text[subject.original(&(copied..subject.text.len()))]);
-        out
+        Some(out).filter(|out| out.len() <= limit)
     }
 
     /// `text` as the engine is to see it. Plain text is looked for in the bytes as they are.

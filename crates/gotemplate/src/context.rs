@@ -200,6 +200,25 @@ impl<'a> Context<'a> {
         Ok(())
     }
 
+    /// Returns the length that no string may exceed: [`Limits::output`].
+    #[must_use]
+    pub fn max_length(&self) -> usize {
+        self.options.limits.output
+    }
+
+    /// Counts the items of a list to be made, and checks its size against [`Limits::output`].
+    ///
+    /// # Errors
+    /// If it is too large, or there have been too many items.
+    pub(crate) fn make_list(&mut self, items: usize) -> Result<(), CallError> {
+        self.spend(items as u64)?;
+        let most = self.options.limits.output;
+        if items.saturating_mul(size_of::<Value>()) > most {
+            return Err(CallError::limit(format!("a list takes more than {most} bytes")));
+        }
+        Ok(())
+    }
+
     /// Checks the length of a string to be made against [`Limits::output`].
     ///
     /// # Errors

@@ -65,29 +65,32 @@ fn list(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(args.to_vec()))
 }
 
-fn append(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+fn append(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let list = list_of(&args[0], "Cannot push on type")?;
+    context.make_list(list.len() + 1)?;
     let mut items = Vec::with_capacity(list.len() + 1);
     items.extend_from_slice(&list.items());
     items.push(args[1].clone());
     Ok(Value::list(items))
 }
 
-fn prepend(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+fn prepend(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let list = list_of(&args[0], "Cannot prepend on type")?;
+    context.make_list(list.len() + 1)?;
     let mut items = Vec::with_capacity(list.len() + 1);
     items.push(args[1].clone());
     items.extend_from_slice(&list.items());
     Ok(Value::list(items))
 }
 
-fn concat(_: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
+fn concat(context: &mut Context<'_>, args: &[Value]) -> Result<Value, CallError> {
     let mut items = Vec::new();
     for arg in args {
         let list = list_of(arg, "Cannot concat type").map_err(|error| match arg {
             Value::Nil => error,
             _ => CallError::new(format!("{error} as list")),
         })?;
+        context.make_list(items.len() + list.len())?;
         items.extend_from_slice(&list.items());
     }
     Ok(if items.is_empty() { List::nil(Type::LIST).into() } else { Value::list(items) })
@@ -261,6 +264,11 @@ mod tests {
         ("{{ prepend (dict) 1 }}", "Cannot prepend on type map"),
         (r#"{{ concat (list) "a" }}"#, "Cannot concat type string as list"),
         ("{{ concat nil }}", "runtime error: invalid memory address or nil pointer dereference"),
+        // Our own: Helm goes on until memory ends.
+        (
+            "{{ $l := list 1 }}{{ range until 60 }}{{ $l = concat $l $l }}{{ end }}",
+            "a list takes more than 268435456 bytes",
+        ),
         (r#"{{ first "a" }}"#, "Cannot find first on type string"),
         ("{{ last 1 }}", "Cannot find last on type int"),
         ("{{ rest nil }}", "runtime error: invalid memory address or nil pointer dereference"),

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use goregex::{Regex, quote_meta};
 
 use super::args::{int, lossy, text};
+use crate::Context;
 use crate::error::CallError;
 use crate::function::Function;
 use crate::value::{List, Str, Type, Value};
@@ -21,9 +22,11 @@ pub(super) const FUNCS: &[Function] = &[
     Function::new("mustRegexMatch", &[TEXT, TEXT], |_, args| {
         Ok(compiled(args)?.is_match(text(args, 1)).into())
     }),
-    Function::new("mustRegexReplaceAll", &[TEXT, TEXT, TEXT], |_, args| replace_all(&*compiled(args)?, args)),
-    Function::new("mustRegexReplaceAllLiteral", &[TEXT, TEXT, TEXT], |_, args| {
-        replace_all_literal(&*compiled(args)?, args)
+    Function::new("mustRegexReplaceAll", &[TEXT, TEXT, TEXT], |context, args| {
+        replace_all(context, &*compiled(args)?, args)
+    }),
+    Function::new("mustRegexReplaceAllLiteral", &[TEXT, TEXT, TEXT], |context, args| {
+        replace_all_literal(context, &*compiled(args)?, args)
     }),
     Function::new("mustRegexSplit", &[TEXT, TEXT, Type::INT], |_, args| split(&*compiled(args)?, args)),
     Function::new("regexFind", &[TEXT, TEXT], |_, args| find(&*must_compile(args)?, args)),
@@ -32,9 +35,11 @@ pub(super) const FUNCS: &[Function] = &[
         Ok(compiled(args).is_ok_and(|regex| regex.is_match(text(args, 1))).into())
     }),
     Function::new("regexQuoteMeta", &[TEXT], |_, args| Ok(quote_meta(text(args, 0)).into())),
-    Function::new("regexReplaceAll", &[TEXT, TEXT, TEXT], |_, args| replace_all(&*must_compile(args)?, args)),
-    Function::new("regexReplaceAllLiteral", &[TEXT, TEXT, TEXT], |_, args| {
-        replace_all_literal(&*must_compile(args)?, args)
+    Function::new("regexReplaceAll", &[TEXT, TEXT, TEXT], |context, args| {
+        replace_all(context, &*must_compile(args)?, args)
+    }),
+    Function::new("regexReplaceAllLiteral", &[TEXT, TEXT, TEXT], |context, args| {
+        replace_all_literal(context, &*must_compile(args)?, args)
     }),
     Function::new("regexSplit", &[TEXT, TEXT, Type::INT], |_, args| split(&*must_compile(args)?, args)),
 ];
@@ -97,12 +102,20 @@ fn strings(text: &[u8], parts: Vec<Range<usize>>) -> Value {
     Value::strings(parts.into_iter().map(|part| &text[part]))
 }
 
-fn replace_all(regex: &Regex, args: &[Value]) -> Result<Value, CallError> {
-    Ok(regex.replace_all(text(args, 1), text(args, 2)).into())
+fn replace_all(context: &Context<'_>, regex: &Regex, args: &[Value]) -> Result<Value, CallError> {
+    let limit = context.max_length();
+    let replaced = regex.replace_all_within(text(args, 1), text(args, 2), limit);
+    replaced.map_or_else(|| too_long(context), |replaced| Ok(replaced.into()))
 }
 
-fn replace_all_literal(regex: &Regex, args: &[Value]) -> Result<Value, CallError> {
-    Ok(regex.replace_all_literal(text(args, 1), text(args, 2)).into())
+fn replace_all_literal(context: &Context<'_>, regex: &Regex, args: &[Value]) -> Result<Value, CallError> {
+    let limit = context.max_length();
+    let replaced = regex.replace_all_literal_within(text(args, 1), text(args, 2), limit);
+    replaced.map_or_else(|| too_long(context), |replaced| Ok(replaced.into()))
+}
+
+fn too_long(context: &Context<'_>) -> Result<Value, CallError> {
+    context.check_length(usize::MAX).map(|()| Value::Nil)
 }
 
 #[cfg(test)]
@@ -129,6 +142,15 @@ mod tests {
         ),
     ];
     const REFUSALS: &[(&str, &str)] = &[
+        // Our own: Helm goes on until memory ends.
+        (
+            r#"{{ $s := repeat 100000 "a" }}{{ regexReplaceAllLiteral "a" $s $s }}"#,
+            "template output is longer than 268435456 bytes",
+        ),
+        (
+            r#"{{ $s := repeat 100000 "a" }}{{ regexReplaceAll "a" $s (cat $s "${0}") }}"#,
+            "template output is longer than 268435456 bytes",
+        ),
         (r#"{{ mustRegexMatch "(" "a" }}"#, "error parsing regexp: missing closing ): `(`"),
         (r#"{{ regexFind "(" "a" }}"#, "regexp: Compile(`(`): error parsing regexp: missing closing ): `(`"),
         (
